@@ -1,0 +1,1 @@
+"""HTTP: /metrics, /api/v1, health."""

@@ -1,0 +1,1 @@
+"""XIDs and NVSwitch SXids: from NVML events and the kernel log, against the XID catalogue."""

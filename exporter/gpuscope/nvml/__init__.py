@@ -1,0 +1,1 @@
+"""The door to NVML: the only importer of pynvml."""

@@ -1,0 +1,113 @@
+"""Samples to bytes: Prometheus' classic text and OpenMetrics, made once per cycle.
+
+A scrape writes finished bytes. Work is kept small by rendering each source's blocks once, when they change, and by
+remembering the ``name{labels}`` part of a series, which is the same in both formats.
+"""
+
+import gzip
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from gpuscope.catalogue.metric import Kind, Metric, Sample
+
+__all__ = ["Blocks", "Exposition", "escape_label", "render_blocks"]
+
+Blocks = Mapping[Metric, str]
+"""For each metric the finished sample lines of one source, every line ended by a newline."""
+
+_OPENMETRICS_TYPE = {
+    Kind.GAUGE: "gauge",
+    Kind.COUNTER: "counter",
+    Kind.INFO: "gauge",
+    Kind.STATE_SET: "gauge",
+}
+
+
+def escape_label(value: str) -> str:
+    """Escapes a label value: backslash, double quote and newline; the same in both formats."""
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _escape_help(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+@lru_cache(maxsize=65536)
+def _series(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    if not names:
+        return metric_name + " "
+    pairs = ",".join(f'{name}="{escape_label(value)}"' for name, value in zip(names, values, strict=True))
+    return f"{metric_name}{{{pairs}}} "
+
+
+def _number(value: float) -> str:
+    if value == (whole := int(value)) and abs(whole) < 1 << 53:
+        return str(whole)
+    return repr(float(value))
+
+
+def render_blocks(samples: Iterable[Sample]) -> dict[Metric, str]:
+    """Renders one source's samples to lines, grouped by metric, in the order given.
+
+    Shapes: N samples -> one string per distinct metric. Values must be finite; the sink guarantees it.
+    """
+    lines: dict[Metric, list[str]] = {}
+    for metric, labels, value in samples:
+        line = _series(metric.name, metric.labels, labels) + _number(value) + "\n"
+        try:
+            lines[metric].append(line)
+        except KeyError:
+            lines[metric] = [line]
+    return {metric: "".join(parts) for metric, parts in lines.items()}
+
+
+@lru_cache(maxsize=4096)
+def _header(metric: Metric, openmetrics: bool) -> str:
+    name, kind = metric.name, _OPENMETRICS_TYPE[metric.kind]
+    if openmetrics and kind == "counter":
+        name = name.removesuffix("_total")
+    return f"# HELP {name} {_escape_help(metric.help)}\n# TYPE {name} {kind}\n"
+
+
+class Exposition:
+    """Finished bodies of one snapshot in both formats; compressed ones are made at the first request for them.
+
+    Args:
+        sources: blocks of every source, in the order in which their lines shall stand inside a family.
+        order: all metrics in the order of the families.
+        foreign: text that another renderer made (``process_*`` of prometheus_client), classic and OpenMetrics.
+    """
+
+    __slots__ = ("_bodies", "series")
+
+    def __init__(
+        self,
+        sources: Iterable[Blocks] = (),
+        order: Iterable[Metric] = (),
+        foreign: tuple[str, str] = ("", ""),
+    ) -> None:
+        blocks = list(sources)
+        classic: list[str] = []
+        openmetrics: list[str] = []
+        self.series = 0
+        for metric in order:
+            parts = [block[metric] for block in blocks if metric in block]
+            if not parts:
+                continue
+            body = "".join(parts)
+            self.series += body.count("\n")
+            classic += (_header(metric, False), body)
+            openmetrics += (_header(metric, True), body)
+        classic.append(foreign[0])
+        openmetrics += (foreign[1], "# EOF\n")
+        self._bodies: dict[tuple[bool, bool], bytes] = {
+            (False, False): "".join(classic).encode(),
+            (True, False): "".join(openmetrics).encode(),
+        }
+
+    def body(self, *, openmetrics: bool = False, compressed: bool = False) -> bytes:
+        """The bytes to send; ``compressed`` gives them as gzip."""
+        key = (openmetrics, compressed)
+        if key not in self._bodies:
+            self._bodies[key] = gzip.compress(self._bodies[(openmetrics, False)], compresslevel=1, mtime=0)
+        return self._bodies[key]

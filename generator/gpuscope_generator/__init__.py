@@ -1,0 +1,1 @@
+"""Builds the artefacts: reference tables now; dashboards, rules and Alertmanager configuration later."""
