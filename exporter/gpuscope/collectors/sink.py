@@ -59,5 +59,5 @@ class Sink:
         if metric.low <= value <= metric.high:
             self.samples.append(Sample(metric, labels, value))
         else:  # NaN compares false with everything: a sentinel, marked at the door
-            reason = "bounds" if value == value else "sentinel"  # noqa: PLR0124
+            reason = "bounds" if value == value else "sentinel"
             self._ledger.dropped[metric.name, reason] += 1

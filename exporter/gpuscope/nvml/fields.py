@@ -5,7 +5,6 @@ with a wrong meaning. So they come from a table by driver version, never from th
 Where the cut-over is not known, the field counts as unknown and stays absent.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import pynvml
 from gpuscope.errors import NotSupported
 from gpuscope.nvml.handle import Handle
 from gpuscope.nvml.library import device_error
+from gpuscope.nvml.structs import value_of
 from gpuscope.nvml.values import plain
 
 __all__ = ["ALL_LINKS", "Field", "FieldReader", "driver_tuple"]
@@ -135,7 +135,7 @@ class FieldReader:
             if code:
                 self._refused(slot, code)
             else:
-                self._values[slot.field, slot.scope] = plain(_union_member(entry))
+                self._values[slot.field, slot.scope] = plain(value_of(entry.value, entry.valueType))
 
     def _refused(self, slot: _Slot, code: int) -> None:
         call = f"{self.CALL}:{slot.field.name}"
@@ -146,14 +146,6 @@ class FieldReader:
                     self._arrays.pop(tier, None)
         else:
             self._handle.judge(call, code, key=(slot.scope,))
-
-
-_MEMBERS: Mapping[int, str] = {0: "dVal", 1: "uiVal", 2: "ulVal", 3: "ullVal", 4: "sllVal", 5: "siVal", 6: "usVal"}
-
-
-def _union_member(entry: Any) -> float:
-    value: float = getattr(entry.value, _MEMBERS.get(entry.valueType, "ullVal"))
-    return value
 
 
 def _stable(name: str, number: int) -> Field:

@@ -58,6 +58,7 @@ class Gpu(Handle):
         mig_pending: MIG mode after the next reset.
         mig: its MIG devices now, by MIG index.
         driver: driver version as numbers.
+        processes_visible: false where the PID namespace hides processes, so that an empty list proves nothing.
     """
 
     def __init__(self, pointer: Any, identity: GpuIdentity, ledger: Ledger, session: Session, clock: Any) -> None:
@@ -69,6 +70,7 @@ class Gpu(Handle):
         self.mig_enabled: bool | None = None
         self.mig_pending: bool | None = None
         self.mig: tuple[MigDevice, ...] = ()
+        self.processes_visible = True
         self._kept: dict[Any, Any] = {}
 
     def field(self, field: Field, *, scope: int = 0, scale: float = 1.0) -> float | None:
