@@ -17,7 +17,7 @@ CLOCK = Metric(
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_SM_CLOCK", "DEV_MEM_CLOCK", "DEV_VIDEO_CLOCK"),
     dcgm_note="x1000000",
-    high=10000000000.0,
+    high=20e9,
 )
 CLOCK_MAX = Metric(
     name="gpuscope_gpu_clock_max_hertz",
@@ -32,7 +32,7 @@ CLOCK_MAX = Metric(
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_MAX_SM_CLOCK", "DEV_MAX_MEM_CLOCK", "DEV_MAX_VIDEO_CLOCK"),
     dcgm_note="x1000000",
-    high=10000000000.0,
+    high=20e9,
 )
 PERFORMANCE_STATE = Metric(
     name="gpuscope_gpu_performance_state",

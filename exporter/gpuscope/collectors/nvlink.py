@@ -24,7 +24,7 @@ def _activity(gpu: Gpu, out: Sink) -> None:
 
 def _slow(gpu: Gpu, out: Sink) -> None:
     for link in links.present(gpu):
-        out.gpu(m.UP, gpu.number("nvmlDeviceGetNvLinkState", link), str(link))
+        out.gpu(m.UP, links.state(gpu, link), str(link))
     for kind, field in links.ERRORS.items():
         out.gpu(m.ERRORS, gpu.field(field, scope=ALL_LINKS), kind)
 

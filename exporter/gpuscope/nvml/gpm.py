@@ -90,7 +90,7 @@ class GpmWindow:
 
         The first request for a metric adds it to the following windows.
         """
-        if metric not in self._wanted and self._handle.supported("nvmlGpmMetricsGet", key=(metric,)):
+        if metric not in self._wanted and self._handle.supported(_question(metric)):
             self._wanted.append(metric)
             self._request = None
         value = self._values.get(metric)
@@ -115,11 +115,11 @@ class GpmWindow:
             return
         for entry in request.metrics[: request.numMetrics]:
             if entry.nvmlReturn == pynvml.NVML_ERROR_NOT_SUPPORTED:
-                self._handle.refuse("nvmlGpmMetricsGet", key=(entry.metricId,))
+                self._handle.refuse(_question(entry.metricId))
                 self._wanted.remove(entry.metricId)
                 self._request = None
             elif entry.nvmlReturn:
-                self._handle.judge("nvmlGpmMetricsGet", entry.nvmlReturn, key=(entry.metricId,))
+                self._handle.judge(_question(entry.metricId), entry.nvmlReturn)
             elif math.isfinite(entry.value):
                 self._values[entry.metricId] = entry.value
 
@@ -132,3 +132,7 @@ class GpmWindow:
         if sample is not None:
             with suppress(pynvml.NVMLError):
                 pynvml.nvmlGpmSampleFree(sample)
+
+
+def _question(metric: int) -> str:
+    return f"nvmlGpmMetricsGet:{metric}"

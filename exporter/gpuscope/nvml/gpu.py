@@ -188,12 +188,13 @@ def open_gpu(
 
 
 def _identity(probe: Handle, index: int, uuid: str) -> GpuIdentity:
+    pointer = probe.pointer
     pci = probe.ask("nvmlDeviceGetPciInfo_v3")
     capability = probe.ask("nvmlDeviceGetCudaComputeCapability")
     arch = probe.ask("nvmlDeviceGetArchitecture")
     numa = probe.ask("nvmlDeviceGetNumaNodeId")
     # The binding's default for this argument is one object shared by all threads.
-    module = probe.ask("nvmlDeviceGetModuleId", c_uint())
+    module = probe.attempt("nvmlDeviceGetModuleId", lambda function: function(pointer, c_uint()))
     return GpuIdentity(
         index=index,
         uuid=uuid,

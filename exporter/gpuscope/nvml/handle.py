@@ -75,10 +75,16 @@ class Handle:
         value = self.ask(call, *args)
         return value.decode(errors="replace") if isinstance(value, bytes) else str("" if value is None else value)
 
-    def attempt(self, call: str, run: Callable[[Any], Any], *, key: tuple[Any, ...] = ()) -> Any | None:
+    def attempt(
+        self, call: str, run: Callable[[Any], Any], *, key: tuple[Any, ...] = (), absent: int | None = None
+    ) -> Any | None:
         """Like ``ask`` for calls with other parameters: ``run`` gets the binding's function.
 
-        ``key`` tells questions of the same call apart when support is remembered.
+        Args:
+            call: name of the binding's function.
+            run: calls it and returns the answer.
+            key: tells questions of the same call apart when support is remembered.
+            absent: a return code that means "there is no such thing here" for this question.
         """
         slot = (call, *key)
         if slot in self._unsupported:
@@ -93,7 +99,10 @@ class Handle:
         try:
             return run(function)
         except pynvml.NVMLError as error:
-            self._failed(slot, call, error.value)
+            if error.value == absent:
+                self._refuse(slot, call)
+            else:
+                self._failed(slot, call, error.value)
         except (TypeError, AttributeError):  # a binding with other parameters or without the struct
             self._refuse(slot, call)
         finally:

@@ -6,10 +6,11 @@ from gpuscope.nvml import fields
 from gpuscope.nvml.gpu import Gpu
 from gpuscope.nvml.values import KIBI
 
-__all__ = ["DIRECTIONS", "ERRORS", "bit_error_ratio", "present", "traffic_bytes"]
+__all__ = ["DIRECTIONS", "ERRORS", "bit_error_ratio", "present", "state", "traffic_bytes"]
 
 DIRECTIONS = ("tx", "rx")
 _MAX_LINKS = 18
+_INVALID_ARGUMENT = 2
 _BYTES = {"tx": fields.NVLINK_TX_BYTES, "rx": fields.NVLINK_RX_BYTES}
 _KIBIBYTES = {"tx": fields.NVLINK_TX_KIB, "rx": fields.NVLINK_RX_KIB}
 
@@ -41,7 +42,18 @@ def present(gpu: Gpu) -> list[int]:
         DeviceLost: the GPU is gone.
         NvmlUnavailable: the driver is gone.
     """
-    return [link for link in range(_MAX_LINKS) if gpu.ask("nvmlDeviceGetNvLinkState", link) is not None]
+    return [link for link in range(_MAX_LINKS) if state(gpu, link) is not None]
+
+
+def state(gpu: Gpu, link: int) -> int | None:
+    """1 while the link is active, 0 while it is not, ``None`` when the GPU has no such link."""
+    answer = gpu.attempt(
+        "nvmlDeviceGetNvLinkState",
+        lambda function: function(gpu.pointer, link),
+        key=(link,),
+        absent=_INVALID_ARGUMENT,
+    )
+    return None if answer is None else int(answer)
 
 
 def traffic_bytes(gpu: Gpu, direction: str, link: int) -> float | None:

@@ -1,0 +1,16 @@
+"""A simulated NVIDIA driver below the real binding: for demos, tests, and whoever has no GPU at hand."""
+
+from gpuscope.simulate.clock import Clock, ManualClock, RealClock
+from gpuscope.simulate.driver import SimulatedDriver
+from gpuscope.simulate.scenario import Scenario, ScenarioInfo, load, scenarios
+
+__all__ = [
+    "Clock",
+    "ManualClock",
+    "RealClock",
+    "Scenario",
+    "ScenarioInfo",
+    "SimulatedDriver",
+    "load",
+    "scenarios",
+]
