@@ -10,8 +10,6 @@ CLASSIC = "text/plain; version=0.0.4; charset=utf-8"
 _OPENMETRICS = "application/openmetrics-text"
 _OPENMETRICS_VERSIONS = ("1.0.0", "0.0.1")
 _CLASSIC_VERSIONS = ("0.0.4", "1.0.0", "")  # 1.0.0 differs in the escaping of names only, and ours need none
-_SPLIT = re.compile(r'((?:[^,;"]|"(?:[^"\\]|\\.)*")*)([,;]|$)')
-_LONGEST = 4096
 
 
 class Format(NamedTuple):
@@ -28,18 +26,14 @@ class _Range(NamedTuple):
 
 
 def _ranges(header: str) -> list[_Range]:
-    """Takes a header apart; what cannot be read is left out."""
-    found: list[_Range] = []
-    parts: list[str] = []
-    for match in _SPLIT.finditer(header[:_LONGEST]):
-        parts.append(match[1].strip())
-        if match[2] != ";":
-            if parts[0]:
-                parameters = dict(_parameter(part) for part in parts[1:] if part)
-                quality = _quality(parameters.pop("q", "1"))
-                if quality is not None:
-                    found.append(_Range(parts[0].lower(), parameters, quality))
-            parts = []
+    """Takes a header apart; what cannot be read is left out. Quoted commas do not occur in these headers."""
+    found = []
+    for element in header.split(","):
+        name, *rest = (part.strip() for part in element.split(";"))
+        parameters = dict(_parameter(part) for part in rest if part)
+        quality = _quality(parameters.pop("q", "1"))
+        if name and quality is not None:
+            found.append(_Range(name.lower(), parameters, quality))
     return found
 
 
