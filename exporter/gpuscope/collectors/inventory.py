@@ -11,15 +11,15 @@ from gpuscope.catalogue.metric import Tier
 from gpuscope.collectors.collector import Collector
 from gpuscope.collectors.sink import Sink
 from gpuscope.nvml.gpu import Gpu
+from gpuscope.nvml.identity import GpuIdentity
 
 __all__ = ["COLLECTOR", "facts"]
 
 _COMPUTE_MODES = {0: "default", 2: "prohibited", 3: "exclusive_process"}
 
 
-def facts(gpu: Gpu, out: Sink) -> None:
+def facts(who: GpuIdentity, out: Sink) -> None:
     """Publishes the constant facts of a GPU; the only readings that stay while it is down."""
-    who = gpu.identity
     out.gpu(
         m.GPU_INFO,
         1,
@@ -36,10 +36,14 @@ def facts(gpu: Gpu, out: Sink) -> None:
     )
 
 
+def _static(gpu: Gpu, out: Sink) -> None:
+    facts(gpu.identity, out)
+
+
 def _slow(gpu: Gpu, out: Sink) -> None:
     out.gpu(m.PERSISTENCE_MODE, gpu.number("nvmlDeviceGetPersistenceMode"))
     mode = gpu.ask("nvmlDeviceGetComputeMode")
     out.states(m.COMPUTE_MODE, None if mode is None else _COMPUTE_MODES.get(mode, f"mode_{mode}"))
 
 
-COLLECTOR = Collector("inventory", {Tier.STATIC: facts, Tier.SLOW: _slow})
+COLLECTOR = Collector("inventory", {Tier.STATIC: _static, Tier.SLOW: _slow})
