@@ -7,6 +7,7 @@ import ctypes
 import logging
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,14 @@ class SimulatedDriver:
         kind = "Open Kernel Module" if self.scenario.driver["kernel_module"] == "open" else "Kernel Module"
         version = f"NVRM version: NVIDIA UNIX {kind} for x86_64  {self.node.version}  Release Build\n"
         (folder / "version").write_text(version, encoding="utf-8")
+        (root / "sys/kernel/random").mkdir(parents=True, exist_ok=True)
+        boot_id = uuid.uuid5(uuid.NAMESPACE_OID, self.node.gpus[0].uuid)
+        (root / "sys/kernel/random/boot_id").write_text(f"{boot_id}\n", encoding="utf-8")
+        (root / "stat").write_text(f"btime {int(self.node.log.boot)}\n", encoding="utf-8")
+        (root / "self/ns").mkdir(parents=True, exist_ok=True)
+        namespace = root / "self/ns/pid"
+        namespace.unlink(missing_ok=True)
+        namespace.symlink_to("pid:[4026531836]")
         for gpu in self.node.gpus:
             place = folder / "gpus" / f"0000:{gpu.bus:02x}:00.0"
             place.mkdir(exist_ok=True)

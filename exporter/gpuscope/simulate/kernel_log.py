@@ -18,7 +18,7 @@ class KernelLog:
 
     def __init__(self, path: Path | None, start: float) -> None:
         self._file: TextIOWrapper | None = path.open("a", encoding="utf-8") if path else None
-        self._boot = start - _BOOT_AGE_S
+        self.boot = start - _BOOT_AGE_S
         self._sequence = 1000
 
     def xid(self, now: float, bus: int, code: int, gi: int | None, message: str, times: int = 1) -> None:
@@ -41,7 +41,7 @@ class KernelLog:
     def _write(self, now: float, text: str, times: int) -> None:
         if self._file is None:
             return
-        micros = int((now - self._boot) * 1e6)
+        micros = int((now - self.boot) * 1e6)
         lines = []
         for number in range(times):
             self._sequence += 1
