@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from gpuscope.api.answers import Answers
 from gpuscope.api.auth import Authenticator, Bucket
 from gpuscope.api.connections import Connections
 from gpuscope.api.settings import Source, WebSettings
@@ -33,4 +34,4 @@ class Context:
     settings: WebSettings
     connections: Connections
     access: Access
-    answers: dict[object, object] = field(default_factory=dict)
+    answers: Answers = field(default_factory=Answers)

@@ -147,7 +147,7 @@ class Handler(RequestHandler):
             self.set_header("Connection", "close")
         if isinstance(error, ApiError):
             self.send_json(error.body, status_code)
-        elif self.request.path.startswith("/api/"):
+        elif f"{self.request.path}/".startswith("/api/"):
             code = phrase.lower().replace(" ", "_")
             self.send_json({"error": {"code": code, "message": phrase}}, status_code)
         else:

@@ -18,6 +18,7 @@ from gpuscope.api.connections import Connections, raise_file_limit
 from gpuscope.api.context import Access, Context
 from gpuscope.api.handler import NotFoundHandler
 from gpuscope.api.health import HealthyHandler, ReadyHandler
+from gpuscope.api.json_api import ROUTES
 from gpuscope.api.listen import address_of, bind
 from gpuscope.api.scrape import ScrapeHandler
 from gpuscope.api.settings import Source, WebSettings
@@ -188,6 +189,7 @@ def _application(context: Context) -> Application:
         (r"/-/healthy", HealthyHandler),
         (r"/-/ready", ReadyHandler),
         (re.escape(context.settings.telemetry_path), ScrapeHandler),
+        *ROUTES,
     ]
     return Application(
         own,

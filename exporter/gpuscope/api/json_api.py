@@ -1,0 +1,135 @@
+"""``/api/v1``: the snapshot as JSON, read-only."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from gpuscope.api.answers import Answer
+from gpuscope.api.documents import envelope, fault_document, gpu_document, health_document, mig_documents
+from gpuscope.api.handler import ApiError, Handler
+from gpuscope.api.negotiation import wants_gzip
+from gpuscope.api.openapi import OPENAPI
+from gpuscope.api.query import CODE, NODE, PROFILE, STATE, UUID, Filters, Parameter, read_filters
+from gpuscope.api.readings import state_of
+from gpuscope.sampling.snapshot import GpuStatus, Snapshot
+
+__all__ = ["ROUTES"]
+
+
+class _JsonHandler(Handler):
+    """Base: reads the filters, builds the document once per snapshot, sends it."""
+
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
+
+    def get(self, *path: str) -> None:
+        """Answers from the latest snapshot."""
+        filters = read_filters(self.request.query_arguments, self.PARAMETERS)
+        snapshot = self.context.source.snapshot()
+        key = (type(self).__name__, path, tuple(sorted(filters.items(), key=lambda item: item[0])))
+        self.send_answer(self.context.answers.get(snapshot, key, lambda: self.document(snapshot, filters, *path)))
+
+    head = get
+
+    def document(self, snapshot: Snapshot, filters: Filters, *path: str) -> dict[str, Any]:
+        """The answer's document."""
+        raise NotImplementedError
+
+    def send_answer(self, answer: Answer) -> None:
+        """Sends finished bytes, compressed when the client likes that."""
+        self.set_header("Vary", "Accept-Encoding")
+        if wants_gzip(self.request.headers.get("Accept-Encoding", "")):
+            self.send(answer.packed(), "application/json", encoding="gzip")
+        else:
+            self.send(answer.body, "application/json")
+
+
+class GpusHandler(_JsonHandler):
+    """All GPUs of the node."""
+
+    PARAMETERS = (STATE, NODE, PROFILE)
+
+    def document(self, snapshot: Snapshot, filters: Filters, *_: str) -> dict[str, Any]:
+        gpus = _chosen(snapshot, filters)
+        if "profile" in filters:
+            gpus = (gpu for gpu in gpus if any(instance.profile in filters["profile"] for instance in gpu.mig))
+        return {**envelope(snapshot), "gpus": [gpu_document(gpu) for gpu in gpus]}
+
+
+class GpuHandler(_JsonHandler):
+    """One GPU."""
+
+    def document(self, snapshot: Snapshot, _filters: Filters, *path: str) -> dict[str, Any]:
+        (uuid,) = path
+        for gpu in snapshot.gpus:
+            if gpu.identity.uuid == uuid:
+                return {**envelope(snapshot), "gpu": gpu_document(gpu)}
+        raise ApiError(404, "unknown_gpu", f"node {snapshot.node} has no GPU with this UUID", uuid=uuid)
+
+
+class MigHandler(_JsonHandler):
+    """All MIG instances of the node."""
+
+    PARAMETERS = (STATE, NODE, PROFILE)
+
+    def document(self, snapshot: Snapshot, filters: Filters, *_: str) -> dict[str, Any]:
+        instances = [document for gpu in _chosen(snapshot, filters) for document in mig_documents(gpu)]
+        if "profile" in filters:
+            instances = [document for document in instances if document["profile"] in filters["profile"]]
+        return {**envelope(snapshot), "mig_instances": instances}
+
+
+class FaultsHandler(_JsonHandler):
+    """Recent faults, the latest first."""
+
+    PARAMETERS = (NODE, UUID, CODE)
+
+    def document(self, snapshot: Snapshot, filters: Filters, *_: str) -> dict[str, Any]:
+        indexes = {gpu.identity.uuid: gpu.identity.index for gpu in snapshot.gpus}
+        codes = {int(code) for code in filters.get("code", ())}
+        faults = [
+            fault
+            for fault in sorted(snapshot.faults, key=lambda fault: -fault.last)
+            if _passes(filters, "node", snapshot.node)
+            and _passes(filters, "uuid", fault.uuid or "")
+            and (not codes or fault.code in codes)
+        ]
+        return {**envelope(snapshot), "faults": [fault_document(fault, indexes) for fault in faults]}
+
+
+class HealthHandler(_JsonHandler):
+    """The node's health in one word."""
+
+    def get(self, *_: str) -> None:
+        """Answers with the watchdog's verdict of this moment."""
+        read_filters(self.request.query_arguments, self.PARAMETERS)
+        self.send_answer(Answer(health_document(self.context.source.snapshot(), self.context.source.alive())))
+
+    head = get
+
+
+class OpenApiHandler(_JsonHandler):
+    """This interface, described for programs."""
+
+    def document(self, _snapshot: Snapshot, _filters: Filters, *_: str) -> dict[str, Any]:
+        return dict(OPENAPI)
+
+
+ROUTES: tuple[tuple[str, type[Handler]], ...] = (
+    (r"/api/v1/gpus", GpusHandler),
+    (r"/api/v1/gpus/([^/]+)", GpuHandler),
+    (r"/api/v1/mig", MigHandler),
+    (r"/api/v1/faults", FaultsHandler),
+    (r"/api/v1/health", HealthHandler),
+    (r"/api/v1/openapi\.json", OpenApiHandler),
+)
+
+
+def _passes(filters: Filters, name: str, value: str) -> bool:
+    return name not in filters or value in filters[name]
+
+
+def _chosen(snapshot: Snapshot, filters: Filters) -> Iterable[GpuStatus]:
+    return (
+        gpu
+        for gpu in snapshot.gpus
+        if _passes(filters, "node", snapshot.node) and _passes(filters, "state", state_of(gpu))
+    )
