@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from gpuscope.catalogue import xid as m
@@ -38,9 +38,15 @@ class FaultLedger:
 
     Args:
         catalogue: meaning and default action of each code.
+
+    Attributes:
+        published: false hides all series and faults; counting goes on.
+        companions: further series that belong to the subject, such as those of the kernel log's reader.
     """
 
     def __init__(self, catalogue: XidCatalogue) -> None:
+        self.published = True
+        self.companions: list[Callable[[], tuple[Sample, ...]]] = []
         self._catalogue = catalogue
         self._lock = threading.Lock()
         self._xids: Counter[tuple[str, int, str, str]] = Counter()
@@ -110,7 +116,7 @@ class FaultLedger:
     def samples(self, identity: GpuIdentity) -> tuple[Sample, ...]:
         """Fault series of one GPU, critical codes among them even while they are 0."""
         uuid = identity.uuid
-        if not uuid:
+        if not uuid or not self.published:
             return ()
         base = (str(identity.index), uuid)
         with self._lock:
@@ -130,14 +136,19 @@ class FaultLedger:
 
     def node_samples(self) -> tuple[Sample, ...]:
         """Fault series without a GPU."""
+        if not self.published:
+            return ()
+        own = tuple(sample for companion in self.companions for sample in companion())
         with self._lock:
-            return tuple(
+            return own + tuple(
                 Sample(m.SXID_ERRORS, (bus, str(code), severity), count)
                 for (bus, code, severity), count in sorted(self._sxids.items())
             )
 
     def recent(self) -> tuple[Fault, ...]:
         """The last faults, newest first."""
+        if not self.published:
+            return ()
         with self._lock:
             return tuple(self._recent)
 
@@ -201,19 +212,16 @@ class FaultLedger:
             action = "contact_support" if fault.severity != "nonfatal" else "ignore"
             self._recent.appendleft(
                 Fault(
-                    "sxid",
-                    fault.code,
-                    when,
-                    when,
-                    "kernel_log",
-                    count,
-                    None,
-                    fault.pci_bus_id,
-                    None,
-                    None,
-                    f"NVSwitch error, {fault.severity}",
-                    "nvswitch",
-                    action,
-                    fault.text,
-                )  # fmt: skip
+                    kind="sxid",
+                    code=fault.code,
+                    first=when,
+                    last=when,
+                    source="kernel_log",
+                    count=count,
+                    pci_bus_id=fault.pci_bus_id,
+                    meaning=f"NVSwitch error, {fault.severity}",
+                    fault_class="nvswitch",
+                    action=action,
+                    message=fault.text,
+                )
             )
