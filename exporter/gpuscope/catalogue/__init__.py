@@ -18,6 +18,7 @@ from gpuscope.catalogue import (
     nvlink,
     nvlink_links,
     pcie,
+    pcie_details,
     pipes,
     power,
     processes,
@@ -49,6 +50,7 @@ SUBJECTS: Mapping[str, tuple[Metric, ...]] = {
     "ecc": ecc.METRICS,
     "remapping": remapping.METRICS,
     "pcie": pcie.METRICS,
+    "pcie_details": pcie_details.METRICS,
     "nvlink": nvlink.METRICS,
     "nvlink_links": nvlink_links.METRICS,
     "fabric": fabric.METRICS,
@@ -63,7 +65,7 @@ SUBJECTS: Mapping[str, tuple[Metric, ...]] = {
 METRICS: tuple[Metric, ...] = tuple(metric for metrics in SUBJECTS.values() for metric in metrics)
 """All metrics, in the order of the documentation and of the exposition."""
 
-DEFAULT_OFF: frozenset[str] = frozenset({"pipes", "cycles", "engines", "nvlink_links"})
+DEFAULT_OFF: frozenset[str] = frozenset({"pipes", "cycles", "engines", "nvlink_links", "pcie_details"})
 """Subjects that are published only when a flag asks for them."""
 
 ALWAYS_ON: frozenset[str] = frozenset({"inventory", "agent"})

@@ -34,9 +34,9 @@ ERRORS = Metric(
     kind=Kind.COUNTER,
     level=Level.GPU,
     extra=("type",),
-    help="PCIe errors by type.",
+    help="PCIe errors by severity: correctable, non_fatal, fatal.",
     tier=Tier.SLOW,
-    source="fields 169, 173-183",
+    source="fields 173, 179, 180",
     mig=MigBehaviour.PARENT,
     dcgm46=("DEV_PCIE_CORRECTABLE_ERROR_TOTAL",),
 )

@@ -16,7 +16,7 @@ from gpuscope.nvml.values import MEGA, NANO, plain
 
 __all__ = ["COLLECTOR"]
 
-_CLOCKS = {"graphics": 0, "sm": 1, "memory": 2, "video": 3}
+_CLOCKS = {"sm": 1, "memory": 2, "video": 3}
 _UNKNOWN_STATE = 32
 _REASONS = {
     0x1: "idle",
@@ -27,7 +27,6 @@ _REASONS = {
     0x20: "sw_thermal",
     0x40: "hw_thermal",
     0x80: "hw_power_brake",
-    0x100: "display_clocks_setting",
 }
 _SECONDS = {
     "sw_power_cap": fields.SW_POWER_CAP_NS,

@@ -17,7 +17,7 @@ from gpuscope.nvml.values import plain
 __all__ = ["COLLECTOR"]
 
 _SEVERITIES = {"corrected": 0, "uncorrected": 1}
-_PERIODS = {0: m.ERRORS, 1: m.LIFETIME}
+_VOLATILE, _AGGREGATE = 0, 1
 _LOCATIONS = {"dram": 2, "sram": 7}
 _UNITS = {
     "l2": "aggregateUncBucketL2",
@@ -36,14 +36,12 @@ def _slow(gpu: Gpu, out: Sink) -> None:
     out.gpu(m.MODE_PENDING, bool(mode[1]))
     if not mode[0]:
         return
-    for period, metric in _PERIODS.items():
-        for severity, number in _SEVERITIES.items():
-            total = gpu.number("nvmlDeviceGetTotalEccErrors", number, period)
-            out.gpu(metric, total, severity, "total")
-            for location, place in _LOCATIONS.items():
-                out.gpu(
-                    metric, gpu.number("nvmlDeviceGetMemoryErrorCounter", number, period, place), severity, location
-                )
+    for severity, number in _SEVERITIES.items():
+        out.gpu(m.ERRORS, gpu.number("nvmlDeviceGetTotalEccErrors", number, _VOLATILE), severity, "total")
+        for location, place in _LOCATIONS.items():
+            errors = gpu.number("nvmlDeviceGetMemoryErrorCounter", number, _VOLATILE, place)
+            out.gpu(m.ERRORS, errors, severity, location)
+        out.gpu(m.LIFETIME, gpu.number("nvmlDeviceGetTotalEccErrors", number, _AGGREGATE), severity)
     _sram(gpu, out)
 
 

@@ -26,15 +26,6 @@ _ERRORS = {
     "correctable": fields.PCIE_COUNT_CORRECTABLE,
     "non_fatal": fields.PCIE_COUNT_NON_FATAL,
     "fatal": fields.PCIE_COUNT_FATAL,
-    "unsupported_request": fields.PCIE_COUNT_UNSUPPORTED,
-    "bad_tlp": fields.PCIE_COUNT_BAD_TLP,
-    "bad_dllp": fields.PCIE_COUNT_BAD_DLLP,
-    "lcrc": fields.PCIE_COUNT_LCRC,
-    "lane": fields.PCIE_COUNT_LANE,
-    "receiver": fields.PCIE_COUNT_RECEIVER,
-    "nak_received": fields.PCIE_COUNT_NAK_RECEIVED,
-    "nak_sent": fields.PCIE_COUNT_NAK_SENT,
-    "l0_recovery": fields.PCIE_L0_RECOVERY,
 }
 _LINK = {"current": "Curr", "max": "Max"}
 

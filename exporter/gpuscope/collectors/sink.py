@@ -57,7 +57,7 @@ class Sink:
 
     def _add(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         if metric.low <= value <= metric.high:
-            self.samples.append(Sample(metric, labels, value))
+            self.samples.append(Sample(metric, labels, float(value)))
         else:  # NaN compares false with everything: a sentinel, marked at the door
             reason = "bounds" if value == value else "sentinel"
             self._ledger.dropped[metric.name, reason] += 1

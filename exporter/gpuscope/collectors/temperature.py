@@ -21,8 +21,6 @@ _THRESHOLDS = {"shutdown": 0, "slowdown": 1, "mem_max": 2, "gpu_max": 3}
 _OFFSETS = {
     "shutdown": fields.TLIMIT_SHUTDOWN,
     "slowdown": fields.TLIMIT_SLOWDOWN,
-    "mem_max": fields.TLIMIT_MEMORY_MAX,
-    "gpu_max": fields.TLIMIT_GPU_MAX,
 }
 
 
@@ -40,7 +38,8 @@ def _fast(gpu: Gpu, out: Sink) -> None:
 def _slow(gpu: Gpu, out: Sink) -> None:
     for name, number in _THRESHOLDS.items():
         out.gpu(m.THRESHOLD, gpu.number("nvmlDeviceGetTemperatureThreshold", number), name)
-        out.gpu(m.THRESHOLD_HEADROOM, gpu.field(_OFFSETS[name]), name)
+    for name, field in _OFFSETS.items():
+        out.gpu(m.THRESHOLD_HEADROOM, gpu.field(field), name)
     for fan in range(int(gpu.ask("nvmlDeviceGetNumFans") or 0)):
         out.gpu(m.FAN_RATIO, gpu.number("nvmlDeviceGetFanSpeed_v2", fan, scale=PERCENT), str(fan))
         if fan == 0:  # the binding asks for the first fan only

@@ -129,6 +129,7 @@ COLLECTOR_HELP: Mapping[str, str] = {
     "ecc": "ECC mode and errors",
     "remapping": "row remapping, page retirement, repairs",
     "pcie": "PCIe traffic, errors and link",
+    "pcie_details": "PCIe errors by their cause",
     "nvlink": "NVLink of each GPU as a whole",
     "nvlink_links": "NVLink link by link (some hundred series a GPU)",
     "fabric": "membership of an NVLink fabric",
