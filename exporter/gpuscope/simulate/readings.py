@@ -239,7 +239,15 @@ def _milliwatts(watts: Any) -> Entry:
     return getter("I", lambda gpu: round(1000 * watts(gpu)))
 
 
+@physical
+def _absent(_node: Node, _gpu: SimGpu, *_pointers: int) -> int:
+    raise Status(NOT_SUPPORTED)
+
+
 FUNCTIONS: dict[str, Entry] = {
+    # Windows only; Linux drivers have the symbols and refuse.
+    "nvmlDeviceGetDriverModel": ("ppp", _absent),
+    "nvmlDeviceGetDriverModel_v2": ("ppp", _absent),
     "nvmlDeviceGetUtilizationRates": ("pp", _utilization),
     "nvmlDeviceGetEncoderUtilization": _engine(lambda gpu: gpu.load.encoder),
     "nvmlDeviceGetDecoderUtilization": _engine(lambda gpu: gpu.load.decoder),
