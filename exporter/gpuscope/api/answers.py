@@ -1,9 +1,7 @@
 """Finished answers of the current snapshot, so that asking often costs little."""
 
 import gzip
-import json
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable
 
 from gpuscope.sampling.snapshot import Snapshot
 
@@ -11,12 +9,12 @@ __all__ = ["Answer", "Answers"]
 
 
 class Answer:
-    """A JSON document as bytes; the compressed form is made when somebody asks for it."""
+    """A finished body; the compressed form is made when somebody asks for it."""
 
     __slots__ = ("_packed", "body")
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self.body = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    def __init__(self, body: bytes) -> None:
+        self.body = body
         self._packed: bytes | None = None
 
     def packed(self) -> bytes:
@@ -35,8 +33,8 @@ class Answers:
         self._snapshot: Snapshot | None = None
         self._answers: dict[Hashable, Answer] = {}
 
-    def get(self, snapshot: Snapshot, key: Hashable, make: Callable[[], Mapping[str, Any]]) -> Answer:
-        """The answer to the request ``key``; ``make`` builds its document when there is none yet."""
+    def get(self, snapshot: Snapshot, key: Hashable, make: Callable[[], bytes]) -> Answer:
+        """The answer to the request ``key``; ``make`` builds its body when there is none yet."""
         if snapshot is not self._snapshot:
             self._snapshot = snapshot
             self._answers.clear()

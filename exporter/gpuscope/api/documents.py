@@ -121,7 +121,7 @@ def _readings(samples: Iterable[Sample]) -> list[Document]:
 
 def _number(value: float | None) -> float | int | None:
     """Whole numbers without a fraction, so that bytes read as bytes."""
-    return int(value) if value is not None and value.is_integer() and abs(value) < 1 << 53 else value
+    return int(value) if value is not None and float(value).is_integer() and abs(value) < 1 << 53 else value
 
 
 def fault_document(fault: Fault, indexes: dict[str, int]) -> Document:
@@ -145,6 +145,13 @@ def fault_document(fault: Fault, indexes: dict[str, int]) -> Document:
     }
 
 
+def _issue(gpu: GpuStatus) -> str:
+    if not gpu.up:
+        return f"GPU {gpu.identity.index} is {state_of(gpu)}"
+    action = Readings(gpu).recovery_action()
+    return "" if action in {None, "none"} else f"GPU {gpu.identity.index}: the driver asks for {action}"
+
+
 def health_document(snapshot: Snapshot, alive: tuple[bool, str]) -> Document:
     """The node in one word, ``ok``, ``issue`` or ``unknown``, and why.
 
@@ -153,7 +160,7 @@ def health_document(snapshot: Snapshot, alive: tuple[bool, str]) -> Document:
     """
     states = Counter(state_of(gpu) for gpu in snapshot.gpus)
     found, expected = len(snapshot.gpus), snapshot.expected_gpus
-    issues = [f"GPU {gpu.identity.index} is {state_of(gpu)}" for gpu in snapshot.gpus if not gpu.up]
+    issues = [issue for gpu in snapshot.gpus if (issue := _issue(gpu))]
     if not alive[0]:
         issues.append(f"the agent is stuck: {alive[1] or 'unknown'}")
     if expected is not None and found < expected and snapshot.driver.ok:

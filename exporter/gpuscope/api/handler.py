@@ -10,15 +10,18 @@ from tornado.httputil import HTTPServerRequest
 from tornado.iostream import IOStream
 from tornado.web import HTTPError, RequestHandler, stream_request_body
 
+from gpuscope.api.answers import Answer
 from gpuscope.api.auth import Verdict
 from gpuscope.api.context import Context
+from gpuscope.api.negotiation import wants_gzip
 from gpuscope.api.tls import allowed_san
 
-__all__ = ["ApiError", "Handler", "NotFoundHandler", "stream_of"]
+__all__ = ["ApiError", "Handler", "NotFoundHandler", "as_json"]
 
 log = logging.getLogger(__name__)
 
 _METHODS = ("GET", "HEAD")
+_LONGEST_BODY = 1 << 16
 
 
 class ApiError(HTTPError):
@@ -36,7 +39,12 @@ class ApiError(HTTPError):
         self.body = {"error": {"code": code, "message": message, **facts}}
 
 
-def stream_of(request: HTTPServerRequest) -> IOStream:
+def as_json(document: Mapping[str, Any]) -> bytes:
+    """A JSON document as bytes."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _stream_of(request: HTTPServerRequest) -> IOStream:
     """The connection that a request came on."""
     stream: IOStream = request.connection.stream  # type: ignore[union-attr]
     return stream
@@ -44,12 +52,11 @@ def stream_of(request: HTTPServerRequest) -> IOStream:
 
 @stream_request_body
 class Handler(RequestHandler):
-    """Base of all handlers.
+    """Base of all handlers; a subclass gives ``answer``.
 
-    Bodies are streamed only so that a request with one is refused before it is read.
+    Requests carry no body. One that has a short body all the same is refused after reading it: closing a connection
+    with unread bytes resets it, and the client would never see the refusal.
     """
-
-    SUPPORTED_METHODS = _METHODS
 
     @property
     def context(self) -> Context:
@@ -75,20 +82,39 @@ class Handler(RequestHandler):
         Raises:
             HTTPError: 401, 413 or 429.
         """
-        self.context.connections.asked(stream_of(self.request))
+        self.context.connections.asked(_stream_of(self.request))
         access = self.context.access
         tls = access.config.tls
         if tls is not None and tls.settings.allowed_sans:
             certificate = self.request.get_ssl_certificate()
             if not allowed_san(certificate if isinstance(certificate, dict) else None, tls.settings.allowed_sans):
-                stream_of(self.request).close()
+                _stream_of(self.request).close()
                 raise HTTPError(HTTPStatus.FORBIDDEN)  # nobody reads it
         if not access.bucket.take():
             raise HTTPError(HTTPStatus.TOO_MANY_REQUESTS)
         if access.users.required:
             await self._authenticate()
+        length = self.request.headers.get("Content-Length", "0")
+        if length.isdecimal() and int(length) > _LONGEST_BODY:
+            raise HTTPError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+
+    def get(self, *path: str) -> None:
+        """Refuses a body, then answers."""
         if self.request.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.request.headers:
             raise HTTPError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        self.answer(*path)
+
+    head = get
+
+    def answer(self, *path: str) -> None:
+        """Answers GET and HEAD."""
+        raise NotImplementedError
+
+    def refuse(self, *_: str) -> None:
+        """405."""
+        raise HTTPError(HTTPStatus.METHOD_NOT_ALLOWED)
+
+    post = put = patch = delete = options = refuse
 
     async def _authenticate(self) -> None:
         header = self.request.headers.get("Authorization", "")
@@ -106,7 +132,7 @@ class Handler(RequestHandler):
 
     def on_finish(self) -> None:
         """Tells the connection list about the progress."""
-        self.context.connections.answered(stream_of(self.request))
+        self.context.connections.answered(_stream_of(self.request))
 
     def send(self, body: bytes, content_type: str, *, status: int = HTTPStatus.OK, encoding: str = "") -> None:
         """Sends a finished body.
@@ -130,8 +156,14 @@ class Handler(RequestHandler):
 
     def send_json(self, document: Mapping[str, Any], status: int = HTTPStatus.OK) -> None:
         """Sends a JSON document."""
-        body = json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
-        self.send(body, "application/json", status=status)
+        self.send(as_json(document), "application/json", status=status)
+
+    def send_answer(self, answer: Answer, content_type: str) -> None:
+        """Sends a finished answer, compressed when the client likes that."""
+        compressed = wants_gzip(self.request.headers.get("Accept-Encoding", ""))
+        self.add_header("Vary", "Accept-Encoding")
+        body = answer.packed() if compressed else answer.body
+        self.send(body, content_type, encoding="gzip" if compressed else "")
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answers an error: JSON below /api, a line of text elsewhere, never a traceback."""
@@ -143,8 +175,6 @@ class Handler(RequestHandler):
             self.set_header("WWW-Authenticate", 'Basic realm="gpuscope", charset="UTF-8"')
         elif status_code == HTTPStatus.TOO_MANY_REQUESTS:
             self.set_header("Retry-After", "1")
-        if self.request.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.request.headers:
-            self.set_header("Connection", "close")
         if isinstance(error, ApiError):
             self.send_json(error.body, status_code)
         elif f"{self.request.path}/".startswith("/api/"):
@@ -162,8 +192,6 @@ class Handler(RequestHandler):
 class NotFoundHandler(Handler):
     """Every path that does not exist."""
 
-    def get(self, *_: str) -> None:
+    def answer(self, *_: str) -> None:
         """404."""
         raise HTTPError(HTTPStatus.NOT_FOUND)
-
-    head = get

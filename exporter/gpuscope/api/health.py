@@ -11,7 +11,7 @@ __all__ = ["HealthyHandler", "ReadyHandler", "not_ready_reason"]
 class HealthyHandler(Handler):
     """``/-/healthy``: the watchdog's verdict; a missing driver or a lost GPU does not make the agent unhealthy."""
 
-    def get(self) -> None:
+    def answer(self, *_: str) -> None:
         """200, or 503 with the reason."""
         alive, reason = self.context.source.alive()
         if alive:
@@ -19,21 +19,17 @@ class HealthyHandler(Handler):
         else:
             self.send_text(f"gpuscope is not healthy: {reason or 'unknown'}", HTTPStatus.SERVICE_UNAVAILABLE)
 
-    head = get
-
 
 class ReadyHandler(Handler):
     """``/-/ready``: whether the first full cycle is done and the driver is there."""
 
-    def get(self) -> None:
+    def answer(self, *_: str) -> None:
         """200, or 503 with the reason."""
         reason = not_ready_reason(self.context.source.snapshot())
         if reason:
             self.send_text(f"gpuscope is not ready: {reason}", HTTPStatus.SERVICE_UNAVAILABLE)
         else:
             self.send_text("gpuscope is ready")
-
-    head = get
 
 
 def not_ready_reason(snapshot: Snapshot) -> str:

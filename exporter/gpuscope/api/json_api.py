@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from gpuscope.api.answers import Answer
 from gpuscope.api.documents import envelope, fault_document, gpu_document, health_document, mig_documents
-from gpuscope.api.handler import ApiError, Handler
-from gpuscope.api.negotiation import wants_gzip
+from gpuscope.api.handler import ApiError, Handler, as_json
 from gpuscope.api.openapi import OPENAPI
 from gpuscope.api.query import CODE, NODE, PROFILE, STATE, UUID, Filters, Parameter, read_filters
 from gpuscope.api.readings import state_of
@@ -14,32 +12,25 @@ from gpuscope.sampling.snapshot import GpuStatus, Snapshot
 
 __all__ = ["ROUTES"]
 
+_JSON = "application/json"
+
 
 class _JsonHandler(Handler):
     """Base: reads the filters, builds the document once per snapshot, sends it."""
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
 
-    def get(self, *path: str) -> None:
+    def answer(self, *path: str) -> None:
         """Answers from the latest snapshot."""
         filters = read_filters(self.request.query_arguments, self.PARAMETERS)
         snapshot = self.context.source.snapshot()
         key = (type(self).__name__, path, tuple(sorted(filters.items(), key=lambda item: item[0])))
-        self.send_answer(self.context.answers.get(snapshot, key, lambda: self.document(snapshot, filters, *path)))
-
-    head = get
+        finished = self.context.answers.get(snapshot, key, lambda: as_json(self.document(snapshot, filters, *path)))
+        self.send_answer(finished, _JSON)
 
     def document(self, snapshot: Snapshot, filters: Filters, *path: str) -> dict[str, Any]:
         """The answer's document."""
         raise NotImplementedError
-
-    def send_answer(self, answer: Answer) -> None:
-        """Sends finished bytes, compressed when the client likes that."""
-        self.set_header("Vary", "Accept-Encoding")
-        if wants_gzip(self.request.headers.get("Accept-Encoding", "")):
-            self.send(answer.packed(), "application/json", encoding="gzip")
-        else:
-            self.send(answer.body, "application/json")
 
 
 class GpusHandler(_JsonHandler):
@@ -98,12 +89,14 @@ class FaultsHandler(_JsonHandler):
 class HealthHandler(_JsonHandler):
     """The node's health in one word."""
 
-    def get(self, *_: str) -> None:
+    def answer(self, *_: str) -> None:
         """Answers with the watchdog's verdict of this moment."""
         read_filters(self.request.query_arguments, self.PARAMETERS)
-        self.send_answer(Answer(health_document(self.context.source.snapshot(), self.context.source.alive())))
-
-    head = get
+        snapshot, alive = self.context.source.snapshot(), self.context.source.alive()
+        finished = self.context.answers.get(
+            snapshot, ("health", alive), lambda: as_json(health_document(snapshot, alive))
+        )
+        self.send_answer(finished, _JSON)
 
 
 class OpenApiHandler(_JsonHandler):

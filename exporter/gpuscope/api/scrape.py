@@ -9,7 +9,7 @@ __all__ = ["ScrapeHandler"]
 class ScrapeHandler(Handler):
     """``/metrics`` in classic text or OpenMetrics, plain or gzip."""
 
-    def get(self) -> None:
+    def answer(self, *_: str) -> None:
         """Writes the bytes; query parameters are ignored, as scrapers add some."""
         chosen = choose_format(self.request.headers.get("Accept", ""))
         compressed = wants_gzip(self.request.headers.get("Accept-Encoding", ""))
@@ -17,5 +17,3 @@ class ScrapeHandler(Handler):
         self.set_header("Vary", "Accept, Accept-Encoding")
         body = exposition.body(openmetrics=chosen.openmetrics, compressed=compressed)
         self.send(body, chosen.content_type, encoding="gzip" if compressed else "")
-
-    head = get

@@ -22,6 +22,7 @@ from gpuscope.api.json_api import ROUTES
 from gpuscope.api.listen import address_of, bind
 from gpuscope.api.scrape import ScrapeHandler
 from gpuscope.api.settings import Source, WebSettings
+from gpuscope.api.status import StatusHandler
 from gpuscope.api.web_config import load_web_config
 
 __all__ = ["Server"]
@@ -135,6 +136,7 @@ class Server:
             idle_connection_timeout=settings.idle_timeout_s,
             body_timeout=settings.header_timeout_s,
             max_buffer_size=1 << 20,
+            max_body_size=1 << 16,
         )
         http.add_sockets(self._sockets)
         started.set()
@@ -186,9 +188,10 @@ class _Http(HTTPServer):
 
 def _application(context: Context) -> Application:
     own: list[tuple[str, type[RequestHandler]]] = [
+        (re.escape(context.settings.telemetry_path), ScrapeHandler),  # first: it may be "/"
+        (r"/", StatusHandler),
         (r"/-/healthy", HealthyHandler),
         (r"/-/ready", ReadyHandler),
-        (re.escape(context.settings.telemetry_path), ScrapeHandler),
         *ROUTES,
     ]
     return Application(

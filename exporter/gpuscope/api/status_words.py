@@ -1,0 +1,55 @@
+"""What states mean and what can be done about them, for people."""
+
+from collections.abc import Mapping
+
+__all__ = ["DRIVER_ADVICE", "STATE_ADVICE", "age"]
+
+DRIVER_ADVICE: Mapping[str, tuple[str, str]] = {
+    "library_not_found": (
+        "The NVIDIA driver library (libnvidia-ml.so.1) was not found.",
+        "Install the NVIDIA driver on this machine. In a container, start it with the NVIDIA runtime "
+        "(Kubernetes: runtimeClassName: nvidia).",
+    ),
+    "driver_not_loaded": (
+        "The driver library is installed, but the kernel module is not loaded.",
+        "Load it (modprobe nvidia) and look for NVRM lines in the kernel log (dmesg) if that fails.",
+    ),
+    "version_mismatch": (
+        "The driver library and the loaded kernel module are of different versions.",
+        "The driver was probably upgraded under a running system: restart the machine, or unload and load the kernel "
+        "module, and then restart this agent.",
+    ),
+    "no_permission": (
+        "This agent may not talk to the driver.",
+        "Let its user read and write /dev/nvidiactl and /dev/nvidia*; in a container, use the NVIDIA runtime.",
+    ),
+    "uninitialized": ("The driver is not open yet.", "Wait a moment; if this stays, look at the agent's log."),
+    "released": (
+        "The agent let go of the driver on request, so that a GPU reset or a change of MIG is not blocked.",
+        "Nothing needs to be done; the agent takes the driver again by itself.",
+    ),
+    "error": ("The driver answers with an error.", "See nvidia-smi and the kernel log (NVRM lines)."),
+}
+"""By reason: what is wrong, and what one can do."""
+
+STATE_ADVICE: Mapping[str, str] = {
+    "lost": "Fallen off the bus. Drain the node and restart it; if it comes back, replace the GPU.",
+    "timeout": "A driver call hangs. If it does not recover in minutes, drain the node and restart it.",
+    "reset_required": "The driver wants a reset: drain the GPU, then nvidia-smi --gpu-reset.",
+    "driver": "The driver is away, see above.",
+    "error": "Readings fail; the agent's log says which call.",
+}
+"""By state of a GPU: what it means and what to do."""
+
+
+def age(seconds: float) -> str:
+    """A duration in at most two units: ``42 s``, ``5 min``, ``3 h 12 min``, ``4 d 2 h``."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, hours, days = whole // 60, whole // 3600, whole // 86400
+    if hours < 1:
+        return f"{minutes} min"
+    if days < 1:
+        return f"{hours} h {minutes % 60} min"
+    return f"{days} d {hours % 24} h"
