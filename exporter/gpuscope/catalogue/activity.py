@@ -1,4 +1,9 @@
-"""Activity by GPM: gauges of the last window, and counters over contiguous windows."""
+"""Activity by GPM: gauges of the last window, and counters over contiguous windows.
+
+Hopper and newer, without root or a profiling session. Windows follow each other without a gap, so that the rate of a
+counter is the exact mean over any range, also when scrapes were missed. On a GPU in MIG mode each instance has its own
+series; those of the whole GPU are there when the driver still answers for it.
+"""
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier, Unit
 
@@ -44,7 +49,7 @@ GRAPHICS_SECONDS = Metric(
     kind=Kind.COUNTER,
     level=Level.GPU,
     unit=Unit.SECONDS,
-    help="Share of time in which the graphics or compute engine was active, integrated over contiguous windows of the GPU.",
+    help="Seconds of graphics or compute engine activity: the active share of each window times its length, summed up over the windows of the GPU.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 1 × window",
     mig=MigBehaviour.PARENT,
@@ -69,7 +74,7 @@ SM_SECONDS = Metric(
     kind=Kind.COUNTER,
     level=Level.GPU,
     unit=Unit.SECONDS,
-    help="Share of cycles in which a multiprocessor had at least one warp, averaged over all, integrated over contiguous windows of the GPU.",
+    help="Seconds of multiprocessor activity: the active share of each window times its length, summed up over the windows of the GPU.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 2 × window",
     mig=MigBehaviour.PARENT,
@@ -87,14 +92,14 @@ TENSOR_RATIO = Metric(
     dcgm=("PROF_PIPE_TENSOR_ACTIVE",),
     dcgm46=("PROF_TENSOR_UTIL_RATIO",),
     high=1,
-    note="Weighted by clock cycles: a change of clocks shifts it. High SM activity is not the same as efficiency.",
+    note="Weighted by clock cycles: a change of clocks shifts it.",
 )
 TENSOR_SECONDS = Metric(
     name="gpuscope_gpu_tensor_active_seconds_total",
     kind=Kind.COUNTER,
     level=Level.GPU,
     unit=Unit.SECONDS,
-    help="Share of cycles in which a tensor core pipe was active, integrated over contiguous windows of the GPU.",
+    help="Seconds of tensor core activity: the active share of each window times its length, summed up over the windows of the GPU.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 5 × window",
     mig=MigBehaviour.PARENT,
@@ -118,7 +123,7 @@ DRAM_SECONDS = Metric(
     kind=Kind.COUNTER,
     level=Level.GPU,
     unit=Unit.SECONDS,
-    help="Share of cycles in which the memory interface was active, integrated over contiguous windows of the GPU.",
+    help="Seconds of memory interface activity: the active share of each window times its length, summed up over the windows of the GPU.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 10 × window",
     mig=MigBehaviour.PARENT,
@@ -136,7 +141,7 @@ OCCUPANCY_RATIO = Metric(
     dcgm=("PROF_SM_OCCUPANCY",),
     dcgm46=("PROF_SM_OCCUPANCY_RATIO",),
     high=1,
-    note="Weighted by clock cycles: a change of clocks shifts it. High SM activity is not the same as efficiency.",
+    note="Weighted by clock cycles: a change of clocks shifts it. There is no counter: occupancy has no meaning as seconds.",
 )
 WINDOW_SECONDS = Metric(
     name="gpuscope_gpu_gpm_window_seconds_total",
@@ -166,7 +171,7 @@ MIG_GRAPHICS_SECONDS = Metric(
     kind=Kind.COUNTER,
     level=Level.MIG,
     unit=Unit.SECONDS,
-    help="Share of time in which the graphics or compute engine was active, integrated over contiguous windows of the MIG instance.",
+    help="Seconds of graphics or compute engine activity: the active share of each window times its length, summed up over the windows of the MIG instance.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 1 × window",
     mig=MigBehaviour.INSTANCE,
@@ -191,7 +196,7 @@ MIG_SM_SECONDS = Metric(
     kind=Kind.COUNTER,
     level=Level.MIG,
     unit=Unit.SECONDS,
-    help="Share of cycles in which a multiprocessor had at least one warp, averaged over all, integrated over contiguous windows of the MIG instance.",
+    help="Seconds of multiprocessor activity: the active share of each window times its length, summed up over the windows of the MIG instance.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 2 × window",
     mig=MigBehaviour.INSTANCE,
@@ -209,14 +214,14 @@ MIG_TENSOR_RATIO = Metric(
     dcgm=("PROF_PIPE_TENSOR_ACTIVE",),
     dcgm46=("PROF_TENSOR_UTIL_RATIO",),
     high=1,
-    note="Weighted by clock cycles: a change of clocks shifts it. High SM activity is not the same as efficiency.",
+    note="Weighted by clock cycles: a change of clocks shifts it.",
 )
 MIG_TENSOR_SECONDS = Metric(
     name="gpuscope_mig_tensor_active_seconds_total",
     kind=Kind.COUNTER,
     level=Level.MIG,
     unit=Unit.SECONDS,
-    help="Share of cycles in which a tensor core pipe was active, integrated over contiguous windows of the MIG instance.",
+    help="Seconds of tensor core activity: the active share of each window times its length, summed up over the windows of the MIG instance.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 5 × window",
     mig=MigBehaviour.INSTANCE,
@@ -241,11 +246,11 @@ MIG_DRAM_SECONDS = Metric(
     kind=Kind.COUNTER,
     level=Level.MIG,
     unit=Unit.SECONDS,
-    help="Share of cycles in which the memory interface was active, integrated over contiguous windows of the MIG instance.",
+    help="Seconds of memory interface activity: the active share of each window times its length, summed up over the windows of the MIG instance.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric 10 × window",
     mig=MigBehaviour.INSTANCE,
-    note="rate() gives the exact mean of any range, also when scrapes were missed.",
+    note="Measured per GPU instance; published once, with its first compute instance.",
 )
 MIG_OCCUPANCY_RATIO = Metric(
     name="gpuscope_mig_sm_occupancy_ratio",
@@ -259,7 +264,7 @@ MIG_OCCUPANCY_RATIO = Metric(
     dcgm=("PROF_SM_OCCUPANCY",),
     dcgm46=("PROF_SM_OCCUPANCY_RATIO",),
     high=1,
-    note="Weighted by clock cycles: a change of clocks shifts it. High SM activity is not the same as efficiency.",
+    note="Weighted by clock cycles: a change of clocks shifts it. There is no counter: occupancy has no meaning as seconds.",
 )
 MIG_WINDOW_SECONDS = Metric(
     name="gpuscope_mig_gpm_window_seconds_total",

@@ -124,6 +124,7 @@ IMPLAUSIBLE = Metric(
     help="Readings that were thrown away: sentinels, or outside of what is possible.",
     tier=Tier.SELF,
     source="the agent itself",
+    values=((), ("sentinel", "bounds")),
 )
 WORKER_STUCK = Metric(
     name="gpuscope_gpu_worker_stuck",

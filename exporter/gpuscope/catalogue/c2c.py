@@ -13,6 +13,7 @@ LINKS = Metric(
     source="field 170 C2C_LINK_COUNT",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_C2C_LINK_COUNT",),
+    dcgm46=("DEV_C2C_LINK_QUANTITY",),
     high=64,
 )
 LINK_UP = Metric(
@@ -38,6 +39,8 @@ BANDWIDTH_MAX = Metric(
     source="field 172 C2C_LINK_GET_MAX_BW (MB/s)",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_C2C_MAX_BANDWIDTH",),
+    dcgm_note="x1000000",
+    high=10000000000000.0,
 )
 ERRORS = Metric(
     name="gpuscope_gpu_c2c_errors_total",
@@ -48,6 +51,9 @@ ERRORS = Metric(
     tier=Tier.SLOW,
     source="fields 231-233",
     mig=MigBehaviour.PARENT,
+    dcgm=("DEV_C2C_LINK_ERROR_INTR", "DEV_C2C_LINK_ERROR_REPLAY", "DEV_C2C_LINK_ERROR_REPLAY_B2B"),
+    dcgm_labels=('type="intr"', 'type="replay"', 'type="replay_b2b"'),
+    values=(("intr", "replay", "replay_b2b"),),
 )
 BYTES = Metric(
     name="gpuscope_gpu_c2c_bytes_total",
@@ -59,6 +65,10 @@ BYTES = Metric(
     tier=Tier.ACTIVITY,
     source="Σ GPM metrics 100, 101 × window",
     mig=MigBehaviour.PARENT,
+    dcgm=("PROF_C2C_TX_ALL_BYTES", "PROF_C2C_RX_ALL_BYTES"),
+    dcgm_labels=('direction="tx"', 'direction="rx"'),
+    dcgm_note="a rate: compare with rate() of ours",
+    values=(("tx", "rx"),),
 )
 
 METRICS = (LINKS, LINK_UP, BANDWIDTH_MAX, ERRORS, BYTES)

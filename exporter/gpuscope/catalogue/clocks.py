@@ -13,10 +13,12 @@ CLOCK = Metric(
     help="Clock rate now.",
     tier=Tier.FAST,
     source="nvmlDeviceGetClockInfo",
-    smi="clocks.current.sm",
+    smi="clocks.current.graphics, clocks.current.sm, clocks.current.memory, clocks.current.video",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_SM_CLOCK", "DEV_MEM_CLOCK", "DEV_VIDEO_CLOCK"),
+    dcgm_labels=('clock="sm"', 'clock="memory"', 'clock="video"'),
     dcgm_note="x1000000",
+    values=(("graphics", "sm", "memory", "video"),),
     high=20e9,
 )
 CLOCK_MAX = Metric(
@@ -28,10 +30,12 @@ CLOCK_MAX = Metric(
     help="Highest clock rate.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetMaxClockInfo",
-    smi="clocks.max.sm",
+    smi="clocks.max.graphics, clocks.max.sm, clocks.max.memory",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_MAX_SM_CLOCK", "DEV_MAX_MEM_CLOCK", "DEV_MAX_VIDEO_CLOCK"),
+    dcgm_labels=('clock="sm"', 'clock="memory"', 'clock="video"'),
     dcgm_note="x1000000",
+    values=(("graphics", "sm", "memory", "video"),),
     high=20e9,
 )
 PERFORMANCE_STATE = Metric(
@@ -58,7 +62,21 @@ EVENT_ACTIVE = Metric(
     smi="clocks_event_reasons.active",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_CLOCKS_EVENT_REASONS", "DEV_CLOCK_THROTTLE_REASONS"),
+    dcgm46=("DEV_CLOCKS_EVENT_REASONS", "DEV_CLOCKS_EVENT_REASONS"),
     dcgm_note="bit test: floor(x / 2^k) % 2",
+    values=(
+        (
+            "idle",
+            "applications_clocks_setting",
+            "sw_power_cap",
+            "hw_slowdown",
+            "sync_boost",
+            "sw_thermal",
+            "hw_thermal",
+            "hw_power_brake",
+            "display_clocks_setting",
+        ),
+    ),
     high=1,
     note="idle and applications_clocks_setting are not throttling.",
 )
@@ -71,16 +89,30 @@ EVENT_SECONDS = Metric(
     help="Time in which the reason held the clocks down.",
     tier=Tier.FAST,
     source="fields 74, 76 and, by driver version, 251-253 or 269-271 (ns); nvmlDeviceGetViolationStatus on older drivers",
+    smi="clocks_event_reasons_counters.sw_power_cap, clocks_event_reasons_counters.sync_boost, clocks_event_reasons_counters.sw_thermal_slowdown, clocks_event_reasons_counters.hw_thermal_slowdown, clocks_event_reasons_counters.hw_power_brake_slowdown",
     mig=MigBehaviour.PARENT,
-    dcgm=("DEV_POWER_VIOLATION", "DEV_THERMAL_VIOLATION", "DEV_SYNC_BOOST_VIOLATION"),
-    dcgm46=(
+    dcgm=(
         "DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP_NS",
         "DEV_CLOCKS_EVENT_REASON_SYNC_BOOST_NS",
         "DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN_NS",
         "DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN_NS",
         "DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN_NS",
+        "DEV_POWER_VIOLATION",
+        "DEV_THERMAL_VIOLATION",
+        "DEV_SYNC_BOOST_VIOLATION",
+    ),
+    dcgm_labels=(
+        'reason="sw_power_cap"',
+        'reason="sync_boost"',
+        'reason="sw_thermal"',
+        'reason="hw_thermal"',
+        'reason="hw_power_brake"',
+        'reason="sw_power_cap"',
+        'reason="sw_thermal"',
+        'reason="sync_boost"',
     ),
     dcgm_note="/1e9",
+    values=(("sw_power_cap", "sync_boost", "sw_thermal", "hw_thermal", "hw_power_brake"),),
     note="rate() never exceeds 1. The field numbers moved between drivers 580.65 and 580.82; a fixed number reads another value as throttle time.",
 )
 

@@ -1,4 +1,7 @@
-"""Cycle counters that the GPU keeps itself, by GPM."""
+"""Cycle counters that the GPU keeps itself, by GPM.
+
+Hopper and newer, with driver 595 and newer.
+"""
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier
 
@@ -14,6 +17,9 @@ SM_CYCLES = Metric(
     source="nvmlGpmSampleGet, GPM metrics 248, 249",
     mig=MigBehaviour.PARENT,
     dcgm46=("PROF_SM_CYCLES_ELAPSED_TOTAL", "PROF_SM_CYCLES_ACTIVE_TOTAL"),
+    dcgm_labels=('state="elapsed"', 'state="active"'),
+    values=(("elapsed", "active"),),
+    default=False,
     note="Driver 595 and newer.",
 )
 PIPE_CYCLES = Metric(
@@ -25,6 +31,30 @@ PIPE_CYCLES = Metric(
     tier=Tier.ACTIVITY,
     source="nvmlGpmSampleGet, GPM metrics 250-254, 257-260",
     mig=MigBehaviour.PARENT,
+    dcgm46=(
+        "PROF_MMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_DFMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_HMMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_DMMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_IMMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_INT_CYCLES_ACTIVE_TOTAL",
+        "PROF_FP64_CYCLES_ACTIVE_TOTAL",
+        "PROF_FP32_CYCLES_ACTIVE_TOTAL",
+        "PROF_FP16_CYCLES_ACTIVE_TOTAL",
+    ),
+    dcgm_labels=(
+        'pipe="tensor"',
+        'pipe="tensor_dfma"',
+        'pipe="tensor_hmma"',
+        'pipe="tensor_dmma"',
+        'pipe="tensor_imma"',
+        'pipe="int"',
+        'pipe="fp64"',
+        'pipe="fp32"',
+        'pipe="fp16"',
+    ),
+    values=(("tensor", "tensor_dfma", "tensor_hmma", "tensor_dmma", "tensor_imma", "int", "fp64", "fp32", "fp16"),),
+    default=False,
     note="Driver 595 and newer.",
 )
 MIG_SM_CYCLES = Metric(
@@ -37,6 +67,9 @@ MIG_SM_CYCLES = Metric(
     source="nvmlGpmMigSampleGet (GPU instance) or nvmlGpmSampleGet (compute instance), GPM metrics 248, 249",
     mig=MigBehaviour.INSTANCE,
     dcgm46=("PROF_SM_CYCLES_ELAPSED_TOTAL", "PROF_SM_CYCLES_ACTIVE_TOTAL"),
+    dcgm_labels=('state="elapsed"', 'state="active"'),
+    values=(("elapsed", "active"),),
+    default=False,
     note="Driver 595 and newer.",
 )
 MIG_PIPE_CYCLES = Metric(
@@ -48,6 +81,30 @@ MIG_PIPE_CYCLES = Metric(
     tier=Tier.ACTIVITY,
     source="nvmlGpmMigSampleGet (GPU instance) or nvmlGpmSampleGet (compute instance), GPM metrics 250-254, 257-260",
     mig=MigBehaviour.INSTANCE,
+    dcgm46=(
+        "PROF_MMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_DFMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_HMMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_DMMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_IMMA_CYCLES_ACTIVE_TOTAL",
+        "PROF_INT_CYCLES_ACTIVE_TOTAL",
+        "PROF_FP64_CYCLES_ACTIVE_TOTAL",
+        "PROF_FP32_CYCLES_ACTIVE_TOTAL",
+        "PROF_FP16_CYCLES_ACTIVE_TOTAL",
+    ),
+    dcgm_labels=(
+        'pipe="tensor"',
+        'pipe="tensor_dfma"',
+        'pipe="tensor_hmma"',
+        'pipe="tensor_dmma"',
+        'pipe="tensor_imma"',
+        'pipe="int"',
+        'pipe="fp64"',
+        'pipe="fp32"',
+        'pipe="fp16"',
+    ),
+    values=(("tensor", "tensor_dfma", "tensor_hmma", "tensor_dmma", "tensor_imma", "int", "fp64", "fp32", "fp16"),),
+    default=False,
     note="Driver 595 and newer.",
 )
 

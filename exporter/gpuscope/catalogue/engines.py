@@ -1,8 +1,13 @@
-"""Activity of the video engines by GPM."""
+"""Activity of each video engine by GPM.
+
+Hopper and newer.
+"""
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier, Unit
 
 __all__ = ["ENGINE_RATIO", "METRICS"]
+
+_DCGM = [(engine, number) for engine, count in (("nvdec", 8), ("nvjpg", 8), ("nvofa", 2)) for number in range(count)]
 
 ENGINE_RATIO = Metric(
     name="gpuscope_gpu_engine_active_ratio",
@@ -14,8 +19,12 @@ ENGINE_RATIO = Metric(
     tier=Tier.ACTIVITY,
     source="nvmlGpmSampleGet, GPM metrics 30-37, 40-47, 50-51, 166-169",
     mig=MigBehaviour.PARENT,
-    dcgm=("PROF_NVDEC0_ACTIVE", "PROF_NVJPG0_ACTIVE", "PROF_NVOFA0_ACTIVE"),
+    dcgm=tuple(f"PROF_{engine.upper()}{number}_ACTIVE" for engine, number in _DCGM),
+    dcgm46=tuple(f"PROF_{engine.upper()}_UTIL_{number}_RATIO" for engine, number in _DCGM),
+    dcgm_labels=tuple(f'engine="{engine}",instance="{number}"' for engine, number in _DCGM),
+    values=(("nvdec", "nvjpg", "nvofa", "nvenc"), ()),
     high=1,
+    default=False,
     note="NVML gives no engine activity per MIG slice.",
 )
 

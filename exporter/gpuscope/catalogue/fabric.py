@@ -12,9 +12,10 @@ FABRIC_INFO = Metric(
     help="The NVLink fabric that the GPU belongs to.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetGpuFabricInfoV",
-    smi="fabric.cluster_uuid",
+    smi="fabric.clusterUuid, fabric.cliqueId",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_FABRIC_CLUSTER_UUID", "DEV_FABRIC_CLIQUE_ID"),
+    dcgm_note="label",
 )
 STATE = Metric(
     name="gpuscope_gpu_fabric_state",
@@ -40,6 +41,7 @@ STATUS = Metric(
     smi="fabric.status",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_FABRIC_MANAGER_ERROR_CODE",),
+    dcgm46=("DEV_FABRIC_MANAGER_ERROR",),
     high=1000,
 )
 HEALTH = Metric(
@@ -50,9 +52,13 @@ HEALTH = Metric(
     help="1 while the condition holds; partition_assigned is the good one, the others are faults.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetGpuFabricInfoV.healthMask",
+    smi="fabric.health.bandwidth, fabric.health.route_recovery_in_progress, fabric.health.route_unhealthy, fabric.health.access_timeout_recovery, fabric.health.partition_assigned",
     mig=MigBehaviour.PARENT,
     dcgm=("DEV_FABRIC_HEALTH_MASK",),
     dcgm_note="decode",
+    values=(
+        ("degraded_bandwidth", "route_recovery", "route_unhealthy", "access_timeout_recovery", "partition_assigned"),
+    ),
     high=1,
     note="Not reported on H100 and H200.",
 )
@@ -61,6 +67,13 @@ MISCONFIGURATION = Metric(
     kind=Kind.STATE_SET,
     level=Level.GPU,
     extra=("reason",),
+    help="Why the GPU does not fit into the fabric.",
+    tier=Tier.SLOW,
+    source="nvmlDeviceGetGpuFabricInfoV.healthMask, bits 8-11",
+    smi="fabric.health.incorrect_configuration",
+    mig=MigBehaviour.PARENT,
+    dcgm=("DEV_FABRIC_HEALTH_MASK",),
+    dcgm_note="decode bits 8-11",
     states=(
         "none",
         "sysguid",
@@ -71,23 +84,20 @@ MISCONFIGURATION = Metric(
         "invalid_location",
         "gpu_state_invalid",
     ),
-    help="Why the GPU does not fit into the fabric.",
-    tier=Tier.SLOW,
-    source="nvmlDeviceGetGpuFabricInfoV.healthMask, bits 8-11",
-    mig=MigBehaviour.PARENT,
 )
 SUMMARY = Metric(
     name="gpuscope_gpu_fabric_health_summary",
     kind=Kind.STATE_SET,
     level=Level.GPU,
     extra=("summary",),
-    states=("healthy", "unhealthy", "limited"),
     help="The driver's own verdict on the fabric.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetGpuFabricInfoV.healthSummary (version 3)",
     smi="fabric.health.summary",
     mig=MigBehaviour.PARENT,
     dcgm46=("DEV_FABRIC_HEALTH_SUMMARY",),
+    dcgm_note="decode",
+    states=("healthy", "unhealthy", "limited"),
 )
 
 METRICS = (FABRIC_INFO, STATE, STATUS, HEALTH, MISCONFIGURATION, SUMMARY)

@@ -34,8 +34,10 @@ DRIVER_INFO = Metric(
     source="nvmlSystemGetDriverVersion, nvmlSystemGetCudaDriverVersion_v2, nvmlSystemGetNVMLVersion, "
     "/proc/driver/nvidia/version",
     smi="driver_version",
-    dcgm=("DRIVER_VERSION",),
+    dcgm=("DRIVER_VERSION", "CUDA_DRIVER_VERSION", "NVML_VERSION"),
+    dcgm46=("SYSTEM_DRIVER_VERSION", "CUDA_DRIVER_VERSION", "SYSTEM_NVML_VERSION"),
     dcgm_note="label",
+    values=((), (), (), ("open", "proprietary", "unknown")),
 )
 GPU_INFO = Metric(
     name="gpuscope_gpu_info",
@@ -49,8 +51,11 @@ GPU_INFO = Metric(
     tier=Tier.STATIC,
     source="nvmlDeviceGetName, …Architecture, …PciInfo_v3, …MinorNumber, …Serial, …VbiosVersion, "
     "…CudaComputeCapability, …NumaNodeId, …BoardPartNumber, …ModuleId",
-    smi="name",
+    smi='name, pci.bus_id, serial, vbios_version, compute_cap, platform.module_id',
     mig=MigBehaviour.PARENT,
+    dcgm=('DEV_NAME', 'DEV_PCI_BUSID', 'DEV_MINOR_NUMBER', 'DEV_SERIAL', 'DEV_VBIOS_VERSION', 'DEV_CUDA_COMPUTE_CAPABILITY'),
+    dcgm46=('DEV_GPU_NAME', 'DEV_PCI_BUS_ID', 'DEV_GPU_MINOR_NUMBER', 'DEV_BOARD_SERIAL', 'DEV_VBIOS_VERSION', 'CUDA_GPU_COMPUTE_CAPABILITY'),
+    dcgm_note='label',
     note="The minor number (/dev/nvidiaN) is neither the NVML index nor the CUDA index.",
 )  # fmt: skip
 GPUS = Metric(
@@ -61,6 +66,9 @@ GPUS = Metric(
     tier=Tier.SLOW,
     source="nvmlDeviceGetCount_v2",
     smi="count",
+    dcgm=("DEV_COUNT",),
+    dcgm46=("SYSTEM_GPU_QUANTITY",),
+    high=1024,
 )
 GPUS_EXPECTED = Metric(
     name="gpuscope_gpus_expected",
@@ -69,6 +77,7 @@ GPUS_EXPECTED = Metric(
     help="Physical GPUs that this machine should have: --expected-gpus, or the most that were ever seen.",
     tier=Tier.SLOW,
     source="--expected-gpus, /proc/driver/nvidia/gpus, nvmlDeviceGetCount_v2",
+    high=1024,
     note="A GPU that falls off the bus before the agent starts is only missed with --expected-gpus or /proc.",
 )
 GPU_UP = Metric(
@@ -86,10 +95,11 @@ GPU_FAILURE_INFO = Metric(
     kind=Kind.INFO,
     level=Level.GPU,
     extra=("reason",),
-    help="Why a GPU is down: lost, timeout, reset_required, driver or error. Absent while it is up.",
+    help="Why a GPU is down. Absent while it is up.",
     tier=Tier.FAST,
     source="NVML return codes, the deadline of the GPU's worker",
     mig=MigBehaviour.PARENT,
+    values=(("lost", "timeout", "reset_required", "driver", "error"),),
 )
 PERSISTENCE_MODE = Metric(
     name="gpuscope_gpu_persistence_mode_enabled",
@@ -100,6 +110,8 @@ PERSISTENCE_MODE = Metric(
     source="nvmlDeviceGetPersistenceMode",
     smi="persistence_mode",
     mig=MigBehaviour.PARENT,
+    dcgm=("DEV_PERSISTENCE_MODE",),
+    dcgm46=("DEV_GPU_PERSISTENCE_MODE",),
     high=1,
 )
 COMPUTE_MODE = Metric(
@@ -107,12 +119,15 @@ COMPUTE_MODE = Metric(
     kind=Kind.STATE_SET,
     level=Level.GPU,
     extra=("mode",),
-    states=("default", "prohibited", "exclusive_process"),
     help="Who may create CUDA contexts on the GPU.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetComputeMode",
     smi="compute_mode",
     mig=MigBehaviour.PARENT,
+    dcgm=("DEV_COMPUTE_MODE",),
+    dcgm46=("DEV_GPU_COMPUTE_MODE",),
+    dcgm_note="decode",
+    states=("default", "prohibited", "exclusive_process"),
 )
 
 METRICS = (

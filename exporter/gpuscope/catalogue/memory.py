@@ -45,6 +45,7 @@ USED = Metric(
     dcgm=("DEV_FB_USED",),
     dcgm_note="x1048576",
     high=4 * 2**40,
+    note="NVML's older call, and every tool that uses it, counts the reserved part as used.",
 )
 FREE = Metric(
     name="gpuscope_gpu_memory_free_bytes",
@@ -105,13 +106,14 @@ MIG_TOTAL = Metric(
     kind=Kind.GAUGE,
     level=Level.MIG,
     unit=Unit.BYTES,
-    help="Frame buffer of the GPU instance; published once per GPU instance, with its first compute instance.",
+    help="Frame buffer of the GPU instance.",
     tier=Tier.FAST,
     source="nvmlDeviceGetMemoryInfo_v2",
     mig=MigBehaviour.INSTANCE,
     dcgm=("DEV_FB_TOTAL",),
     dcgm_note="x1048576",
     high=4 * 2**40,
+    note="Of the GPU instance: its compute instances share it. Published once per GPU instance, with its first compute instance.",
 )
 MIG_USED = Metric(
     name="gpuscope_mig_memory_used_bytes",
@@ -125,6 +127,7 @@ MIG_USED = Metric(
     dcgm=("DEV_FB_USED",),
     dcgm_note="x1048576",
     high=4 * 2**40,
+    note="Of the GPU instance: its compute instances share it. Published once per GPU instance, with its first compute instance.",
 )
 MIG_FREE = Metric(
     name="gpuscope_mig_memory_free_bytes",
@@ -138,6 +141,7 @@ MIG_FREE = Metric(
     dcgm=("DEV_FB_FREE",),
     dcgm_note="x1048576",
     high=4 * 2**40,
+    note="Of the GPU instance: its compute instances share it. Published once per GPU instance, with its first compute instance.",
 )
 MIG_RESERVED = Metric(
     name="gpuscope_mig_memory_reserved_bytes",
@@ -151,6 +155,7 @@ MIG_RESERVED = Metric(
     dcgm=("DEV_FB_RESERVED",),
     dcgm_note="x1048576",
     high=4 * 2**40,
+    note="Of the GPU instance: its compute instances share it. Published once per GPU instance, with its first compute instance.",
 )
 MIG_BAR1_TOTAL = Metric(
     name="gpuscope_mig_bar1_total_bytes",
@@ -164,6 +169,7 @@ MIG_BAR1_TOTAL = Metric(
     dcgm=("DEV_BAR1_TOTAL",),
     dcgm_note="x1048576",
     high=4 * 2**40,
+    note="Of the GPU instance: its compute instances share it. Published once per GPU instance, with its first compute instance.",
 )
 MIG_BAR1_USED = Metric(
     name="gpuscope_mig_bar1_used_bytes",
@@ -177,6 +183,7 @@ MIG_BAR1_USED = Metric(
     dcgm=("DEV_BAR1_USED",),
     dcgm_note="x1048576",
     high=4 * 2**40,
+    note="Of the GPU instance: its compute instances share it. Published once per GPU instance, with its first compute instance.",
 )
 
 METRICS = (

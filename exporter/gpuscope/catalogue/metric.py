@@ -6,6 +6,7 @@ Standard library only.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 from typing import NamedTuple
 
 __all__ = ["Kind", "Level", "Metric", "MigBehaviour", "Sample", "Tier", "Unit"]
@@ -85,12 +86,16 @@ class Metric:
         extra: label names behind the level's own (``gpu, uuid`` or ``gpu, uuid, mig_uuid, gi, profile``).
         unit: base unit.
         source: the NVML call or field, or the file, that the value comes from.
-        smi: the ``nvidia-smi --query-gpu`` field that shows the same fact, if one does.
+        smi: the ``nvidia-smi --query-gpu`` fields that show the same fact, with commas between them.
         mig: behaviour while MIG is on.
         dcgm: classic DCGM field names that carry the same fact, without the ``DCGM_FI_`` prefix.
-        dcgm46: names of the same since DCGM 4.6, where they changed.
+        dcgm46: names since DCGM 4.6: empty when none changed; else one for each of ``dcgm``, in order, and after them
+            fields that are new in 4.6.
+        dcgm_labels: PromQL matchers that pick our series for each of ``dcgm_pairs``, in order; empty when one DCGM
+            field stands for the family as a whole.
         dcgm_note: how a DCGM value is turned into ours (``/100``, ``x1048576``, ``decode`` …).
         states: the values of the last extra label of a state set.
+        values: for each label in ``extra``, all values that it can have; empty where they are not known beforehand.
         low: smallest plausible value; a smaller one is dropped and counted.
         high: largest plausible value; a larger one is dropped and counted.
         default: published without a flag.
@@ -109,8 +114,10 @@ class Metric:
     mig: MigBehaviour = MigBehaviour.NOT_APPLICABLE
     dcgm: tuple[str, ...] = ()
     dcgm46: tuple[str, ...] = ()
+    dcgm_labels: tuple[str, ...] = ()
     dcgm_note: str = ""
     states: tuple[str, ...] = ()
+    values: tuple[tuple[str, ...], ...] = ()
     low: float = 0.0
     high: float = float("inf")
     default: bool = True
@@ -120,6 +127,20 @@ class Metric:
     def labels(self) -> tuple[str, ...]:
         """All label names in the order in which a sample gives their values."""
         return _LEVEL_LABELS[self.level] + self.extra
+
+    @property
+    def closed_labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels whose values are known beforehand, with these values."""
+        values = dict(zip(self.extra, self.values, strict=True)) if self.values else {}
+        if self.states:
+            values[self.extra[-1]] = self.states
+        return {label: known for label, known in values.items() if known}
+
+    @property
+    def dcgm_pairs(self) -> tuple[tuple[str, str], ...]:
+        """DCGM names of the same fact as (before 4.6, since 4.6); the first is empty for a field new in 4.6."""
+        current = self.dcgm46 or self.dcgm
+        return tuple(zip_longest(self.dcgm, current, fillvalue=""))
 
 
 class Sample(NamedTuple):

@@ -65,26 +65,31 @@ MULTIPROCESSORS = Metric(
     tier=Tier.STATIC,
     source="nvmlDeviceGetAttributes_v2",
     mig=MigBehaviour.INSTANCE,
+    high=4096,
 )
 SLICES = Metric(
     name="gpuscope_mig_slices",
     kind=Kind.GAUGE,
     level=Level.MIG,
     extra=("kind",),
-    help="Slices of the instance: of its GPU instance and of its compute instance.",
+    help="Slices of the instance: gi, those of its GPU instance, and ci, those of its compute instance.",
     tier=Tier.STATIC,
     source="nvmlDeviceGetAttributes_v2",
     mig=MigBehaviour.INSTANCE,
+    values=(("gi", "ci"),),
+    high=16,
 )
 ENGINES = Metric(
     name="gpuscope_mig_engines",
     kind=Kind.GAUGE,
     level=Level.MIG,
     extra=("engine",),
-    help="Engines that the instance shares or owns, by kind: copy, decoder, encoder, jpeg, ofa.",
+    help="Engines that the instance owns or shares, by kind.",
     tier=Tier.STATIC,
     source="nvmlDeviceGetAttributes_v2",
     mig=MigBehaviour.INSTANCE,
+    values=(("copy", "decoder", "encoder", "jpeg", "ofa"),),
+    high=256,
 )
 
 METRICS = (MIG_INFO, MODE_ENABLED, MODE_PENDING, UTILIZATION_SUPPORTED, MULTIPROCESSORS, SLICES, ENGINES)

@@ -13,6 +13,20 @@ DETAILS = Metric(
     tier=Tier.SLOW,
     source="fields 169, 174-178, 181-183",
     mig=MigBehaviour.PARENT,
+    values=(
+        (
+            "unsupported_request",
+            "bad_tlp",
+            "bad_dllp",
+            "lcrc",
+            "lane",
+            "receiver",
+            "nak_received",
+            "nak_sent",
+            "l0_recovery",
+        ),
+    ),
+    default=False,
 )
 
 METRICS = (DETAILS,)

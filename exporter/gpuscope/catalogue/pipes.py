@@ -1,4 +1,7 @@
-"""Activity of the arithmetic pipes by GPM."""
+"""Activity of the arithmetic pipes by GPM.
+
+Hopper and newer.
+"""
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier, Unit
 
@@ -23,8 +26,28 @@ PIPE_RATIO = Metric(
         "PROF_PIPE_TENSOR_HMMA_ACTIVE",
         "PROF_PIPE_TENSOR_DFMA_ACTIVE",
     ),
+    dcgm46=(
+        "PROF_FP64_UTIL_RATIO",
+        "PROF_FP32_UTIL_RATIO",
+        "PROF_FP16_UTIL_RATIO",
+        "PROF_INT_UTIL_RATIO",
+        "PROF_IMMA_UTIL_RATIO",
+        "PROF_HMMA_UTIL_RATIO",
+        "PROF_DFMA_UTIL_RATIO",
+    ),
+    dcgm_labels=(
+        'pipe="fp64"',
+        'pipe="fp32"',
+        'pipe="fp16"',
+        'pipe="int"',
+        'pipe="tensor_imma"',
+        'pipe="tensor_hmma"',
+        'pipe="tensor_dfma"',
+    ),
+    values=(("int", "fp64", "fp32", "fp16", "tensor_dfma", "tensor_hmma", "tensor_dmma", "tensor_imma"),),
     high=1,
-    note="Weighted by clock cycles: a change of clocks shifts it. High SM activity is not the same as efficiency.",
+    default=False,
+    note="Weighted by clock cycles: a change of clocks shifts it.",
 )
 PIPE_SECONDS = Metric(
     name="gpuscope_gpu_pipe_active_seconds_total",
@@ -32,10 +55,13 @@ PIPE_SECONDS = Metric(
     level=Level.GPU,
     extra=("pipe",),
     unit=Unit.SECONDS,
-    help="Share of cycles in which an arithmetic pipe was active, integrated over contiguous windows.",
+    help="Seconds of activity of an arithmetic pipe: the active share of each window times its length, summed up.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric × window",
     mig=MigBehaviour.PARENT,
+    values=(("int", "fp64", "fp32", "fp16", "tensor_dfma", "tensor_hmma", "tensor_dmma", "tensor_imma"),),
+    default=False,
+    note="rate() gives the exact mean of any range, also when scrapes were missed.",
 )
 MIG_PIPE_RATIO = Metric(
     name="gpuscope_mig_pipe_active_ratio",
@@ -56,8 +82,28 @@ MIG_PIPE_RATIO = Metric(
         "PROF_PIPE_TENSOR_HMMA_ACTIVE",
         "PROF_PIPE_TENSOR_DFMA_ACTIVE",
     ),
+    dcgm46=(
+        "PROF_FP64_UTIL_RATIO",
+        "PROF_FP32_UTIL_RATIO",
+        "PROF_FP16_UTIL_RATIO",
+        "PROF_INT_UTIL_RATIO",
+        "PROF_IMMA_UTIL_RATIO",
+        "PROF_HMMA_UTIL_RATIO",
+        "PROF_DFMA_UTIL_RATIO",
+    ),
+    dcgm_labels=(
+        'pipe="fp64"',
+        'pipe="fp32"',
+        'pipe="fp16"',
+        'pipe="int"',
+        'pipe="tensor_imma"',
+        'pipe="tensor_hmma"',
+        'pipe="tensor_dfma"',
+    ),
+    values=(("int", "fp64", "fp32", "fp16", "tensor_dfma", "tensor_hmma", "tensor_dmma", "tensor_imma"),),
     high=1,
-    note="Weighted by clock cycles: a change of clocks shifts it. High SM activity is not the same as efficiency.",
+    default=False,
+    note="Weighted by clock cycles: a change of clocks shifts it.",
 )
 MIG_PIPE_SECONDS = Metric(
     name="gpuscope_mig_pipe_active_seconds_total",
@@ -65,10 +111,13 @@ MIG_PIPE_SECONDS = Metric(
     level=Level.MIG,
     extra=("pipe",),
     unit=Unit.SECONDS,
-    help="Share of cycles in which an arithmetic pipe was active, integrated over contiguous windows.",
+    help="Seconds of activity of an arithmetic pipe: the active share of each window times its length, summed up.",
     tier=Tier.ACTIVITY,
     source="Σ GPM metric × window",
     mig=MigBehaviour.INSTANCE,
+    values=(("int", "fp64", "fp32", "fp16", "tensor_dfma", "tensor_hmma", "tensor_dmma", "tensor_imma"),),
+    default=False,
+    note="rate() gives the exact mean of any range, also when scrapes were missed.",
 )
 
 METRICS = (PIPE_RATIO, PIPE_SECONDS, MIG_PIPE_RATIO, MIG_PIPE_SECONDS)

@@ -77,7 +77,7 @@ LIMIT = Metric(
     help="Power limits: enforced, requested, default, smallest and largest that can be set.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetEnforcedPowerLimit; fields 192, 189, 187, 188",
-    smi="enforced.power.limit",
+    smi="enforced.power.limit, power.limit, power.default_limit, power.min_limit, power.max_limit",
     mig=MigBehaviour.PARENT,
     dcgm=(
         "DEV_ENFORCED_POWER_LIMIT",
@@ -93,6 +93,8 @@ LIMIT = Metric(
         "DEV_BOARD_POWER_LIMIT_MIN_WATTS",
         "DEV_BOARD_POWER_LIMIT_MAX_WATTS",
     ),
+    dcgm_labels=('limit="enforced"', 'limit="requested"', 'limit="default"', 'limit="min"', 'limit="max"'),
+    values=(("enforced", "requested", "default", "min", "max"),),
     high=3000,
 )
 ENERGY = Metric(

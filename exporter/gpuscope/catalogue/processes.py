@@ -13,6 +13,7 @@ PROCESSES = Metric(
     tier=Tier.PROCESSES,
     source="nvmlDeviceGetComputeRunningProcesses_v3, …Graphics…, …MPSCompute…",
     mig=MigBehaviour.PARENT,
+    values=(("compute", "graphics", "mps"),),
     high=100000,
     note="Needs the host's PID namespace; see gpuscope_process_visibility.",
 )
@@ -25,7 +26,9 @@ MIG_PROCESSES = Metric(
     tier=Tier.PROCESSES,
     source="the parent's process list, by gpuInstanceId and computeInstanceId",
     mig=MigBehaviour.INSTANCE,
+    values=(("compute", "graphics", "mps"),),
     high=100000,
+    note="Needs the host's PID namespace; see gpuscope_process_visibility.",
 )
 VISIBILITY = Metric(
     name="gpuscope_process_visibility",

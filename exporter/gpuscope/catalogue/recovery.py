@@ -9,14 +9,15 @@ RECOVERY_ACTION = Metric(
     kind=Kind.STATE_SET,
     level=Level.GPU,
     extra=("action",),
-    states=("none", "gpu_reset", "node_reboot", "drain_p2p", "drain_and_reset", "recover_imex"),
     help="What the driver asks for to bring the GPU back.",
     tier=Tier.SLOW,
     source="field 230 GET_GPU_RECOVERY_ACTION",
     smi="gpu_recovery_action",
     mig=MigBehaviour.PARENT,
+    dcgm=("DEV_GET_GPU_RECOVERY_ACTION",),
     dcgm46=("DEV_GPU_RECOVERY_ACTION",),
     dcgm_note="decode",
+    states=("none", "gpu_reset", "node_reboot", "drain_p2p", "drain_and_reset", "recover_imex"),
     note="Driver 565 and newer.",
 )
 

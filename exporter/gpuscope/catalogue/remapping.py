@@ -22,10 +22,13 @@ RETIRED_PAGES = Metric(
     help="Memory pages taken out of use (before Ampere).",
     tier=Tier.SLOW,
     source="fields 29, 30",
-    smi="retired_pages.single_bit_ecc.count",
+    smi="retired_pages.single_bit_ecc.count, retired_pages.double_bit.count",
     mig=MigBehaviour.NOT_APPLICABLE,
     dcgm=("DEV_RETIRED_SBE", "DEV_RETIRED_DBE"),
     dcgm46=("DEV_PAGE_RETIRED_SBE_TOTAL", "DEV_PAGE_RETIRED_DBE_TOTAL"),
+    dcgm_labels=('cause="single_bit"', 'cause="double_bit"'),
+    values=(("single_bit", "double_bit"),),
+    high=1000000.0,
 )
 RETIRED_PENDING = Metric(
     name="gpuscope_gpu_retired_pages_pending",
@@ -38,6 +41,7 @@ RETIRED_PENDING = Metric(
     mig=MigBehaviour.NOT_APPLICABLE,
     dcgm=("DEV_RETIRED_PENDING",),
     dcgm46=("DEV_PAGE_RETIRED_PENDING",),
+    high=1,
 )
 ROWS = Metric(
     name="gpuscope_gpu_remapped_rows",
@@ -47,10 +51,13 @@ ROWS = Metric(
     help="Memory rows replaced by spare ones.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetRemappedRows",
-    smi="remapped_rows.uncorrectable",
+    smi="remapped_rows.correctable, remapped_rows.uncorrectable",
     mig=MigBehaviour.BLOCKED,
     dcgm=("DEV_CORRECTABLE_REMAPPED_ROWS", "DEV_UNCORRECTABLE_REMAPPED_ROWS"),
     dcgm46=("DEV_ROW_REMAP_CORRECTABLE_TOTAL", "DEV_ROW_REMAP_UNCORRECTABLE_TOTAL"),
+    dcgm_labels=('cause="corrected"', 'cause="uncorrected"'),
+    values=(("corrected", "uncorrected"),),
+    high=1000000.0,
 )
 ROWS_PENDING = Metric(
     name="gpuscope_gpu_remapped_rows_pending",
@@ -85,7 +92,7 @@ BANKS = Metric(
     help="Memory banks by how many spare rows they have left.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetRowRemapperHistogram",
-    smi="remapped_rows.histogram.max",
+    smi="remapped_rows.histogram.max, remapped_rows.histogram.high, remapped_rows.histogram.partial, remapped_rows.histogram.low, remapped_rows.histogram.none",
     mig=MigBehaviour.PARENT,
     dcgm=(
         "DEV_BANKS_REMAP_ROWS_AVAIL_MAX",
@@ -94,6 +101,22 @@ BANKS = Metric(
         "DEV_BANKS_REMAP_ROWS_AVAIL_LOW",
         "DEV_BANKS_REMAP_ROWS_AVAIL_NONE",
     ),
+    dcgm46=(
+        "DEV_BANK_REMAP_AVAIL_MAX",
+        "DEV_BANK_REMAP_AVAIL_HIGH",
+        "DEV_BANK_REMAP_AVAIL_PARTIAL",
+        "DEV_BANK_REMAP_AVAIL_LOW",
+        "DEV_BANK_REMAP_AVAIL_NONE",
+    ),
+    dcgm_labels=(
+        'availability="max"',
+        'availability="high"',
+        'availability="partial"',
+        'availability="low"',
+        'availability="none"',
+    ),
+    values=(("max", "high", "partial", "low", "none"),),
+    high=1000000.0,
 )
 REPAIR_PENDING = Metric(
     name="gpuscope_gpu_repair_pending",
@@ -104,6 +127,7 @@ REPAIR_PENDING = Metric(
     tier=Tier.SLOW,
     source="nvmlDeviceGetRepairStatus",
     mig=MigBehaviour.PARENT,
+    values=(("channel", "tpc"),),
     high=1,
 )
 UNREPAIRABLE = Metric(
@@ -114,6 +138,7 @@ UNREPAIRABLE = Metric(
     tier=Tier.SLOW,
     source="nvmlDeviceGetUnrepairableMemoryFlag_v1",
     mig=MigBehaviour.PARENT,
+    dcgm=("DEV_MEMORY_UNREPAIRABLE_FLAG",),
     dcgm46=("DEV_MEMORY_UNREPAIRABLE",),
     high=1,
 )

@@ -1,4 +1,7 @@
-"""Utilization as the driver averages it."""
+"""Utilization as the driver averages it.
+
+The driver answers none of it for a GPU in MIG mode, nor for a MIG instance: see the subject activity.
+"""
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier, Unit
 
@@ -43,9 +46,12 @@ ENGINE = Metric(
     help="Share of time in which a video engine was busy.",
     tier=Tier.FAST,
     source="nvmlDeviceGetEncoderUtilization, …DecoderUtilization, …JpgUtilization, …OfaUtilization",
+    smi="utilization.encoder, utilization.decoder, utilization.jpeg, utilization.ofa",
     mig=MigBehaviour.BLOCKED,
     dcgm=("DEV_ENC_UTIL", "DEV_DEC_UTIL"),
+    dcgm_labels=('engine="encoder"', 'engine="decoder"'),
     dcgm_note="/100",
+    values=(("encoder", "decoder", "jpeg", "ofa"),),
     high=1,
 )
 BUSY = Metric(
@@ -57,6 +63,7 @@ BUSY = Metric(
     tier=Tier.FAST,
     source="nvmlDeviceGetSamples(GPU_UTILIZATION)",
     mig=MigBehaviour.BLOCKED,
+    note="rate() gives the mean utilization of any range. Time that the driver did not sample counts as nothing.",
 )
 
 METRICS = (UTILIZATION, MEMORY_CONTROLLER, ENGINE, BUSY)

@@ -49,6 +49,18 @@ NVML_EVENTS = Metric(
     tier=Tier.EVENT,
     source="nvmlEventSetWait_v2",
     mig=MigBehaviour.PARENT,
+    values=(
+        (
+            "mig_config_change",
+            "sbe_storm",
+            "dram_retirement",
+            "dram_retirement_failure",
+            "poison",
+            "fatal_poison",
+            "gpu_unavailable",
+            "recovery_action",
+        ),
+    ),
 )
 SXID_ERRORS = Metric(
     name="gpuscope_nvswitch_sxid_errors_total",
@@ -58,6 +70,11 @@ SXID_ERRORS = Metric(
     help="SXID errors of an NVSwitch by code.",
     tier=Tier.EVENT,
     source="kernel log",
+    dcgm=("DEV_NVSWITCH_FATAL_ERRORS", "DEV_NVSWITCH_NON_FATAL_ERRORS"),
+    dcgm46=("DEV_SXID_FATAL_ERROR", "DEV_SXID_NON_FATAL_ERROR"),
+    dcgm_labels=('severity="fatal"', 'severity="nonfatal"'),
+    dcgm_note="not convertible: DCGM keeps the last code only",
+    values=((), (), ("fatal", "nonfatal", "unknown")),
 )
 EVENT_WATCHER_UP = Metric(
     name="gpuscope_event_watcher_up",
