@@ -3,41 +3,49 @@
 import json
 import logging
 import sys
+import threading
 import time
 
 __all__ = ["setup"]
 
 _REPEAT_S = 60.0
+_REMEMBERED = 1000
 
 
 class _Quiet(logging.Filter):
-    """Lets a message through that differs from those of the last minute; a hanging driver repeats itself."""
+    """Lets the same warning through once a minute, with the number of those held back: a sick driver repeats itself."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen: dict[str, float] = {}
+        self._seen: dict[str, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
-        now = time.monotonic()
         text = record.getMessage()
-        if now - self._seen.get(text, -_REPEAT_S) < _REPEAT_S:
+        since, held = self._seen.get(text, (float("-inf"), 0))
+        now = time.monotonic()
+        if now - since < _REPEAT_S:
+            self._seen[text] = (since, held + 1)
             return False
-        if len(self._seen) > 1000:
+        if len(self._seen) >= _REMEMBERED:
             self._seen.clear()
-        self._seen[text] = now
+        self._seen[text] = (now, 0)
+        record.repeated = held
         return True
 
 
-def _facts(record: logging.LogRecord, formatter: logging.Formatter) -> dict[str, str]:
+def _facts(record: logging.LogRecord, formatter: logging.Formatter) -> dict[str, str | int]:
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
-    facts = {
+    facts: dict[str, str | int] = {
         "ts": stamp,
         "level": record.levelname.lower(),
         "logger": record.name.removeprefix("gpuscope."),
         "msg": record.getMessage(),
     }
+    repeated = getattr(record, "repeated", 0)
+    if repeated:
+        facts["repeated"] = repeated
     if record.exc_info:
         facts["exception"] = formatter.formatException(record.exc_info)
     return facts
@@ -50,24 +58,34 @@ class _Json(logging.Formatter):
 
 class _Logfmt(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return " ".join(f"{key}={self._value(value)}" for key, value in _facts(record, self).items())
+        return " ".join(f"{key}={self._value(str(value))}" for key, value in _facts(record, self).items())
 
     @staticmethod
     def _value(text: str) -> str:
-        plain = text and all(character.isprintable() and character not in ' "=' for character in text)
+        plain = text and all(character.isprintable() and character not in ' "=\\' for character in text)
         return text if plain else json.dumps(text, ensure_ascii=False)
 
 
 def setup(level: str = "info", form: str = "logfmt") -> None:
-    """Sends all log messages to stderr.
+    """Sends all messages to stderr, one line each: UTC time to the millisecond, level, logger, message.
+
+    A warning or error that repeats within a minute is held back; the next one says how many were.
 
     Args:
         level: least important level: debug, info, warning or error.
         form: ``logfmt`` or ``json``.
     """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json() if form == "json" else _Logfmt())
-    handler.addFilter(_Quiet())
     root = logging.getLogger()
+    handler = logging.StreamHandler(sys.stderr)
+    quiet = [kept for old in root.handlers for kept in old.filters if isinstance(kept, _Quiet)]
+    handler.addFilter(quiet[0] if quiet else _Quiet())
+    handler.setFormatter(_Json() if form == "json" else _Logfmt())
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    threading.excepthook = _thread_died
+
+
+def _thread_died(died: threading.ExceptHookArgs) -> None:
+    name = died.thread.name if died.thread else "?"
+    error = (died.exc_type, died.exc_value or died.exc_type(), died.exc_traceback)
+    logging.getLogger(__name__).error("thread %s ended by an error", name, exc_info=error)

@@ -1,6 +1,7 @@
 """Settings of the agent: flags, environment, file; checked completely before anything starts."""
 
-from gpuscope.config.load import Loaded, load
-from gpuscope.config.settings import OPTIONS, AgentSettings, Option
+from gpuscope.config.load import BY_KEY, Loaded, load
+from gpuscope.config.option import Option, Type
+from gpuscope.config.settings import OPTIONS, AgentSettings
 
-__all__ = ["OPTIONS", "AgentSettings", "Loaded", "Option", "load"]
+__all__ = ["BY_KEY", "OPTIONS", "AgentSettings", "Loaded", "Option", "Type", "load"]

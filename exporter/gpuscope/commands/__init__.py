@@ -1,0 +1,1 @@
+"""Commands that belong to no subject of their own; each is imported when it is used."""

@@ -1,0 +1,42 @@
+"""The table of settings in ``docs/configuration.md``."""
+
+from gpuscope.config.option import Option, Type
+from gpuscope.config.settings import OPTIONS
+
+__all__ = ["BEGIN", "END", "reference", "update"]
+
+BEGIN = "<!-- settings: made by `gpuscope settings --update`, do not edit -->"
+END = "<!-- /settings -->"
+
+
+def reference() -> str:
+    """A Markdown table: flag, environment variable, default, whether SIGHUP puts it in force, meaning."""
+    rows = ["| Flag and key | Environment variable | Default | Reload | Meaning |", "|---|---|---|---|---|"]
+    rows += [
+        f"| {_flag(option)} | `{option.variable}` | {_default(option)} | {'yes' if option.reload else ''} "
+        f"| {option.help.replace('|', chr(92) + '|')} |"
+        for option in OPTIONS
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def update(document: str) -> str:
+    """The document with a fresh table between its markers.
+
+    Raises:
+        ValueError: the document has no markers.
+    """
+    before, begin, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"no lines {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n{reference()}{END}{after}"
+
+
+def _flag(option: Option) -> str:
+    return f"`{option.flag}`, `--no-{option.key}`" if option.type is Type.SWITCH else f"`{option.flag}`"
+
+
+def _default(option: Option) -> str:
+    written = option.format(option.default)
+    return f"`{written}`" if written else ""
