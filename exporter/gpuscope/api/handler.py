@@ -58,6 +58,8 @@ class Handler(RequestHandler):
     with unread bytes resets it, and the client would never see the refusal.
     """
 
+    _read = False  # whether the whole request is read
+
     @property
     def context(self) -> Context:
         """What all handlers share."""
@@ -76,30 +78,21 @@ class Handler(RequestHandler):
         for name, value in self.context.access.config.headers.items():
             self.set_header(name, value)
 
-    async def prepare(self) -> None:
-        """Lets in who may come in.
+    def prepare(self) -> None:
+        """Runs when the head of the request is there, and its body is not.
 
         Raises:
-            HTTPError: 401, 413 or 429.
+            HTTPError: 413 for a body that is not worth reading.
         """
         self.context.connections.asked(_stream_of(self.request))
-        access = self.context.access
-        tls = access.config.tls
-        if tls is not None and tls.settings.allowed_sans:
-            certificate = self.request.get_ssl_certificate()
-            if not allowed_san(certificate if isinstance(certificate, dict) else None, tls.settings.allowed_sans):
-                _stream_of(self.request).close()
-                raise HTTPError(HTTPStatus.FORBIDDEN)  # nobody reads it
-        if not access.bucket.take():
-            raise HTTPError(HTTPStatus.TOO_MANY_REQUESTS)
-        if access.users.required:
-            await self._authenticate()
         length = self.request.headers.get("Content-Length", "0")
         if length.isdecimal() and int(length) > _LONGEST_BODY:
             raise HTTPError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
-    def get(self, *path: str) -> None:
-        """Refuses a body, then answers."""
+    async def get(self, *path: str) -> None:
+        """Lets in who may come in, refuses a body, and answers."""
+        self._read = True
+        await self._admit()
         if self.request.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.request.headers:
             raise HTTPError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         self.answer(*path)
@@ -111,18 +104,29 @@ class Handler(RequestHandler):
         raise NotImplementedError
 
     def refuse(self, *_: str) -> None:
-        """405."""
+        """Refuses every other method."""
+        self._read = True
         raise HTTPError(HTTPStatus.METHOD_NOT_ALLOWED)
 
     post = put = patch = delete = options = refuse
 
-    async def _authenticate(self) -> None:
-        header = self.request.headers.get("Authorization", "")
-        verdict = await self.context.access.users.check(header, self.request.remote_ip or "")
-        if verdict is Verdict.BUSY:
+    async def _admit(self) -> None:
+        access = self.context.access
+        tls = access.config.tls
+        if tls is not None and tls.settings.allowed_sans:
+            certificate = self.request.get_ssl_certificate()
+            if not allowed_san(certificate if isinstance(certificate, dict) else None, tls.settings.allowed_sans):
+                _stream_of(self.request).close()
+                raise HTTPError(HTTPStatus.FORBIDDEN)  # nobody reads it
+        if not access.bucket.take():
             raise HTTPError(HTTPStatus.TOO_MANY_REQUESTS)
-        if verdict is Verdict.DENIED:
-            raise HTTPError(HTTPStatus.UNAUTHORIZED)
+        if access.users.required:
+            header = self.request.headers.get("Authorization", "")
+            verdict = await access.users.check(header, self.request.remote_ip or "")
+            if verdict is Verdict.BUSY:
+                raise HTTPError(HTTPStatus.TOO_MANY_REQUESTS)
+            if verdict is Verdict.DENIED:
+                raise HTTPError(HTTPStatus.UNAUTHORIZED)
 
     def data_received(self, chunk: bytes) -> None:
         """Drops a body."""
@@ -175,6 +179,8 @@ class Handler(RequestHandler):
             self.set_header("WWW-Authenticate", 'Basic realm="gpuscope", charset="UTF-8"')
         elif status_code == HTTPStatus.TOO_MANY_REQUESTS:
             self.set_header("Retry-After", "1")
+        if not self._read:
+            self.set_header("Connection", "close")  # Tornado is about to close it
         if isinstance(error, ApiError):
             self.send_json(error.body, status_code)
         elif f"{self.request.path}/".startswith("/api/"):
