@@ -63,8 +63,9 @@ def _run(file: Path | None, check_config: bool, **given: Any) -> int:
         return load(flags, file)
 
     loaded = read()
-    # A reload that comes before the agent can take it must not end the process.
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    if not check_config:
+        # A reload that comes before the agent can take it must not end the process.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     from gpuscope import logs
     from gpuscope.agent import Agent, check
 
