@@ -160,8 +160,8 @@ class Node:
     def _heat(self, gpu: SimGpu, celsius: float) -> None:
         gpu.heat = celsius
 
-    def _power_brake(self, gpu: SimGpu, on: bool) -> None:
-        gpu.brake = on
+    def _power_brake(self, gpu: SimGpu, active: bool) -> None:
+        gpu.brake = active
 
     def _row_remap(self, gpu: SimGpu, rows: int = 0, pending: bool = False, failed: bool = False) -> None:
         gpu.rows = [gpu.rows[0], gpu.rows[1] + rows, int(pending), int(failed)]

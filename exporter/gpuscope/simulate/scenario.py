@@ -24,7 +24,7 @@ EVENTS: Mapping[str, Mapping[str, type | tuple[type, ...]]] = {
     "xid": {"gpu": int, "code": int, "gi": int, "ci": int, "times": int, "message": str},
     "sxid": {"switch": int, "code": int, "fatal": bool, "message": str},
     "heat": {"gpu": int, "celsius": (int, float)},
-    "power_brake": {"gpu": int, "on": bool},
+    "power_brake": {"gpu": int, "active": bool},
     "row_remap": {"gpu": int, "pending": bool, "failed": bool, "rows": int},
     "ecc": {"gpu": int, "corrected": int, "uncorrected": int, "rate": (int, float)},
     "recovery_action": {"gpu": int, "action": int},

@@ -1,0 +1,1 @@
+"""``gpuscope demo``: a simulated GPU fleet with Prometheus, shown live."""

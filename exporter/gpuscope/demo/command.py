@@ -1,0 +1,215 @@
+"""``gpuscope demo``."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gpuscope.demo.checks import Check, run_checks
+from gpuscope.demo.children import Children, free_port
+from gpuscope.demo.programs import default_cache, find
+from gpuscope.demo.prometheus import Prometheus, configuration
+from gpuscope.errors import ConfigError, SourceError
+from gpuscope.simulate.scenario import load
+from gpuscope.table import NodeRows, read_rows
+from gpuscope.table.view import console, gpu_table, summary
+
+__all__ = ["command"]
+
+_FLEET = {
+    "h100-a": "h100x8",
+    "h100-b": "h100-mig+xid-burst",
+    "h100-c": "h100x8+thermal+row-remap+gpu-lost",
+    "a100-a": "a100-mig",
+}
+_READY_S = 60.0
+_SETTLE_S = 40.0
+_INTERVALS = {"fast": "1s", "activity": "2s", "processes": "5s", "slow": "10s"}
+
+
+@dataclass(slots=True)
+class _Fleet:
+    """What runs."""
+
+    prometheus: Prometheus
+    agents: dict[str, str]
+    simulated: bool
+
+    def nodes(self) -> list[NodeRows]:
+        """The rows of the table, as Prometheus knows them."""
+        return read_rows(self.prometheus.table())
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Start, check that all carries data, print the table, stop.")
+@click.option(
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    metavar="NODE=SCENARIO",
+    help="A node of the fleet; may be given several times. Replaces the default fleet.",
+)
+@click.option("--real", is_flag=True, help="One agent on this machine's own driver, and no simulated ones.")
+@click.option("--duration", type=float, help="Stop after so many seconds.")
+@click.option("--prometheus-port", type=int, help="Port of Prometheus; by default a free one.")
+@click.option("--cache-dir", type=click.Path(path_type=Path), help="Where downloaded programs are kept.")
+@click.option("--no-color", is_flag=True, envvar="NO_COLOR", help="No colours.")
+def command(
+    once: bool, scenarios: tuple[str, ...], real: bool, duration: float | None, prometheus_port: int | None,
+    cache_dir: Path | None, no_color: bool,
+) -> None:  # fmt: skip
+    """Run a GPU fleet with Prometheus, and show it live.
+
+    On a machine with an NVIDIA driver the fleet is this machine; elsewhere it is a simulated one of several nodes, in
+    which some things go wrong. All listens on the loopback only; Ctrl-C stops everything that was started.
+
+    \b
+    Example: gpuscope demo --scenario rack-1=gb200 --scenario rack-2=h100-mig+ecc-storm
+    """
+    screen = console(color=not no_color)
+    fleet = _fleet(scenarios, real)
+
+    def tell(text: str) -> None:
+        screen.print(f"[dim]· {text}[/dim]" if not no_color else f"· {text}", soft_wrap=True)
+
+    try:
+        prometheus = find("prometheus", cache_dir or default_cache(), tell)
+        with tempfile.TemporaryDirectory(prefix="gpuscope-demo-") as folder, Children(Path(folder)) as children:
+            running = _start(children, Path(folder), fleet, prometheus, prometheus_port, tell)
+            if once:
+                _once(screen, children, running, tell)
+            else:
+                _show(screen, children, running, duration)
+    except SourceError as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        screen.print("\nstopped everything")
+
+
+def _fleet(scenarios: tuple[str, ...], real: bool) -> dict[str, str]:
+    if real and scenarios:
+        raise ConfigError("--real and --scenario exclude each other")
+    if real or (not scenarios and _has_driver()):
+        return {os.uname().nodename: ""}
+    fleet = dict(_FLEET)
+    if scenarios:
+        fleet = {}
+        for entry in scenarios:
+            node, sign, scenario = entry.partition("=")
+            if not sign or not node or not scenario:
+                raise ConfigError(f"--scenario {entry!r}: must be NODE=SCENARIO")
+            fleet[node] = scenario
+    for scenario in fleet.values():
+        load(scenario)
+    return fleet
+
+
+def _has_driver() -> bool:
+    from ctypes import CDLL
+
+    try:
+        CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return False
+    return Path("/proc/driver/nvidia/version").exists()
+
+
+def _start(
+    children: Children, folder: Path, fleet: dict[str, str], prometheus: Path, port: int | None,
+    tell: Callable[[str], None],
+) -> _Fleet:  # fmt: skip
+    agents: dict[str, str] = {}
+    for node, scenario in fleet.items():
+        address = f"127.0.0.1:{free_port()}"
+        arguments = [sys.executable, "-m", "gpuscope", "agent", "--web.listen-address", address, "--node-name", node]
+        for tier, interval in _INTERVALS.items():
+            arguments += [f"--interval.{tier}", interval]
+        if scenario:
+            arguments += ["--simulate", scenario, "--simulate.seed", node]
+        children.start(f"agent-{node}", arguments)
+        agents[node] = address
+        tell(f"agent {node:<8} http://{address}/  {scenario or 'on the real driver'}")
+    config = folder / "prometheus.yml"
+    config.write_text(configuration(agents), encoding="utf-8")
+    address = f"127.0.0.1:{port or free_port()}"
+    children.start(
+        "prometheus",
+        [
+            str(prometheus),
+            f"--config.file={config}",
+            f"--storage.tsdb.path={folder / 'tsdb'}",
+            f"--web.listen-address={address}",
+            "--log.level=warn",
+        ],
+    )
+    tell(f"prometheus     http://{address}/")
+    running = _Fleet(Prometheus(address), agents, all(fleet.values()))
+    _wait(children, running.prometheus.ready, _READY_S, "Prometheus is ready", tell)
+    _wait(children, lambda: _answering(running) == len(agents), _READY_S, "every agent is ready", tell)
+    return running
+
+
+def _answering(running: _Fleet) -> int:
+    return sum(int(point.value) for point in running.prometheus.query("gpuscope_ready"))
+
+
+def _wait(
+    children: Children, happened: Callable[[], bool], limit_s: float, what: str, tell: Callable[[str], None]
+) -> None:
+    end = time.monotonic() + limit_s
+    while not happened():
+        children.check()
+        if time.monotonic() > end:
+            raise SourceError(f"waited {limit_s:.0f} s in vain until {what}")
+        time.sleep(0.3)
+    tell(what)
+
+
+def _once(screen: Any, children: Children, running: _Fleet, tell: Callable[[str], None]) -> None:
+    checks: list[Check] = []
+    nodes: list[NodeRows] = []
+    tell("waiting until counters have moved")
+    end = time.monotonic() + _SETTLE_S
+    while time.monotonic() < end:
+        children.check()
+        nodes = running.nodes()
+        checks = run_checks(nodes, len(running.agents), running.prometheus, simulated=running.simulated)
+        if all(check.passed for check in checks):
+            break
+        time.sleep(1.0)
+    screen.print(gpu_table(nodes, title="GPUs, read back through Prometheus", width=screen.width))
+    for check in checks:
+        screen.print(f"{'✓' if check.passed else '✗'} {check.text}: {check.seen}", style="" if check.passed else "red")
+    screen.print(summary(nodes))
+    failed = [check.text for check in checks if not check.passed]
+    if failed:
+        raise SourceError(f"failed: {'; '.join(failed)}")
+
+
+def _show(screen: Any, children: Children, running: _Fleet, duration: float | None) -> None:
+    end = time.monotonic() + duration if duration else float("inf")
+    if not screen.is_terminal:
+        while time.monotonic() < end:
+            children.check()
+            screen.print(gpu_table(running.nodes(), width=screen.width))
+            time.sleep(min(15.0, max(0.0, end - time.monotonic())))
+        return
+    from rich.console import Group
+    from rich.live import Live
+
+    where = "  ".join(f"{node} http://{address}/" for node, address in running.agents.items())
+    with Live(console=screen, screen=True, auto_refresh=False) as live:
+        while time.monotonic() < end:
+            children.check()
+            nodes = running.nodes()
+            foot = f"{summary(nodes)}   {time.strftime('%H:%M:%S')}   Ctrl-C stops everything"
+            head = f"prometheus {running.prometheus.url}/  {where}"
+            live.update(Group(head, gpu_table(nodes, width=screen.width), foot))
+            live.refresh()
+            time.sleep(2.0)

@@ -1,0 +1,81 @@
+"""Prometheus in the demo: its configuration, and questions to it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import requests
+import yaml
+
+from gpuscope.errors import SourceError
+from gpuscope.table import Point
+
+__all__ = ["Prometheus", "configuration"]
+
+_TIMEOUT_S = 10.0
+_TABLE = (
+    "gpuscope_(gpu_(info|up|failure_info|utilization_ratio|sm_active_ratio|tensor_active_ratio|memory_used_bytes"
+    "|memory_total_bytes|power_watts|power_limit_watts|temperature_celsius|xid_errors_total|recovery_action"
+    "|clock_event_active)|mig_(info|sm_active_ratio|tensor_active_ratio|memory_used_bytes|memory_total_bytes)"
+    "|driver_info|driver_unavailable_info)"
+)
+
+
+def configuration(agents: Mapping[str, str], interval_s: float = 2.0) -> str:
+    """A configuration that scrapes the agents.
+
+    Args:
+        agents: node name -> ``host:port``.
+        interval_s: scrape interval in seconds.
+    """
+    targets = [{"targets": [address], "labels": {"node": node}} for node, address in agents.items()]
+    document = {
+        "global": {
+            "scrape_interval": f"{interval_s:g}s",
+            "scrape_timeout": f"{interval_s:g}s",
+            "external_labels": {"cluster": "demo"},
+        },
+        "scrape_configs": [{"job_name": "gpuscope", "static_configs": targets}],
+    }
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+class Prometheus:
+    """A running Prometheus.
+
+    Args:
+        address: ``host:port``.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.url = f"http://{address}"
+        self._session = requests.Session()
+        self._session.trust_env = False
+
+    def ready(self) -> bool:
+        """Whether it answers."""
+        try:
+            return bool(self._session.get(f"{self.url}/-/ready", timeout=_TIMEOUT_S).ok)
+        except requests.RequestException:
+            return False
+
+    def query(self, expression: str) -> list[Point]:
+        """Evaluates an instant query.
+
+        Raises:
+            SourceError: it refused, or did not answer.
+        """
+        try:
+            answer = self._session.post(f"{self.url}/api/v1/query", data={"query": expression}, timeout=_TIMEOUT_S)
+            document: Any = answer.json()
+        except (requests.RequestException, ValueError) as error:
+            raise SourceError(f"Prometheus does not answer: {error}") from error
+        if document.get("status") != "success":
+            raise SourceError(f"Prometheus refused {expression}: {document.get('error')}")
+        return [
+            Point(one["metric"].pop("__name__", ""), one["metric"], float(one["value"][1]))
+            for one in document["data"]["result"]
+        ]
+
+    def table(self) -> list[Point]:
+        """The series that the table shows."""
+        return self.query(f'{{__name__=~"{_TABLE}"}}')

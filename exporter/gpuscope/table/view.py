@@ -1,0 +1,151 @@
+"""Draws the rows with rich, in a width between 80 and 200 columns."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from gpuscope.errors import ConfigError
+from gpuscope.table.rows import GpuRow, MigRow, NodeRows
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = ["console", "gpu_table", "summary"]
+
+_BLOCKS = " ▏▎▍▌▋▊▉█"
+_BAR = 8
+_GIB = 1 << 30
+_UNKNOWN = "·"
+
+
+def console(*, color: bool = True, record: bool = False) -> "Console":
+    """A console on stdout.
+
+    Raises:
+        ConfigError: rich is not installed.
+    """
+    try:
+        from rich.console import Console
+    except ImportError as error:
+        raise ConfigError("this command needs rich: pip install 'gpuscope[top]'") from error
+    return Console(no_color=not color, highlight=False, record=record)
+
+
+def gpu_table(nodes: Sequence[NodeRows], *, title: str = "", width: int = 120) -> "RenderableType":
+    """The table of all nodes; narrow terminals lose the columns that matter least."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, collapse_padding=True)
+    wide = width >= 110
+    table.add_column("GPU", no_wrap=True)
+    table.add_column("Model / profile", no_wrap=True, overflow="ellipsis", min_width=14)
+    table.add_column("State", no_wrap=True)
+    table.add_column("SM active", no_wrap=True)
+    if wide:
+        table.add_column("Tensor", justify="right", no_wrap=True)
+        table.add_column("Util", justify="right", no_wrap=True)
+    table.add_column("Memory GiB", no_wrap=True)
+    table.add_column("Power W", justify="right", no_wrap=True)
+    table.add_column("°C", justify="right", no_wrap=True)
+    table.add_column("Faults", no_wrap=True, overflow="ellipsis", min_width=7)
+    for node in nodes:
+        _add_node(table, node, wide)
+    return table
+
+
+def summary(nodes: Iterable[NodeRows]) -> str:
+    """One line: how many nodes, GPUs, MIG instances; how many are down."""
+    nodes = list(nodes)
+    gpus = [gpu for node in nodes for gpu in node.gpus.values()]
+    instances = sum(len(gpu.mig) for gpu in gpus)
+    down = sum(not gpu.up for gpu in gpus)
+    power = sum(gpu.power or 0.0 for gpu in gpus)
+    text = f"{len(nodes)} nodes, {len(gpus)} GPUs, {instances} MIG instances, {power / 1000:.1f} kW"
+    return text + (f", {down} GPUs down" if down else ", all up")
+
+
+def _add_node(table: "Table", node: NodeRows, wide: bool) -> None:
+    from rich.text import Text
+
+    head = Text(node.node, style="bold")
+    facts = node.problem or (f"driver {node.driver}" if node.driver else "")
+    table.add_row(head, Text(facts, style="red" if node.problem else "dim"))
+    for gpu in node.ordered():
+        table.add_row(*_gpu_cells(gpu, wide))
+        for instance in sorted(gpu.mig.values(), key=lambda row: (row.gi, row.ci)):
+            table.add_row(*_mig_cells(instance, gpu, wide))
+    table.add_section()
+
+
+def _gpu_cells(gpu: GpuRow, wide: bool) -> "list[str | Text]":
+    from rich.text import Text
+
+    state = Text("up", style="green") if gpu.up else Text(gpu.reason or "down", style="bold red")
+    if gpu.up and gpu.held_down_by:
+        state = Text(_slowed(gpu.held_down_by), style="yellow")
+    limit = f"/{gpu.power_limit:.0f}" if gpu.power_limit is not None and wide else ""
+    return [
+        f"  {gpu.index}",
+        gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12],
+        state,
+        _bar(gpu.sm),
+        *([_percent(gpu.tensor), _percent(gpu.utilization)] if wide else []),
+        _memory(gpu.memory_used, gpu.memory_total),
+        _UNKNOWN if gpu.power is None else f"{gpu.power:.0f}{limit}",
+        _UNKNOWN if gpu.temperature is None else f"{gpu.temperature:.0f}",
+        Text(_faults(gpu), style="bold red" if gpu.xids or gpu.recovery_action else ""),
+    ]
+
+
+def _mig_cells(row: MigRow, gpu: GpuRow, wide: bool) -> "list[str | Text]":
+    from rich.text import Text
+
+    return [
+        f"  {gpu.index}.{row.gi}.{row.ci}",
+        Text(f"└ {row.profile}", style="cyan"),
+        "",
+        _bar(row.sm),
+        *([_percent(row.tensor), ""] if wide else []),
+        _memory(row.memory_used, row.memory_total),
+        "",
+        "",
+        "",
+    ]
+
+
+def _slowed(reasons: list[str]) -> str:
+    for reason, word in (("hw_power_brake", "brake"), ("hw_thermal", "hot"), ("sw_thermal", "warm")):
+        if reason in reasons:
+            return word
+    return "power cap" if "sw_power_cap" in reasons else reasons[0]
+
+
+def _faults(gpu: GpuRow) -> str:
+    parts = [f"XID {code}" + (f"×{count}" if count > 1 else "") for code, count in sorted(gpu.xids.items())]
+    if gpu.recovery_action:
+        parts.insert(0, gpu.recovery_action.replace("_", " "))
+    return ", ".join(parts)
+
+
+def _bar(ratio: float | None) -> "str | Text":
+    from rich.text import Text
+
+    if ratio is None:
+        return _UNKNOWN
+    eighths = round(min(1.0, max(0.0, ratio)) * _BAR * 8)
+    blocks = "█" * (eighths // 8) + (_BLOCKS[eighths % 8] if eighths % 8 else "")
+    text = Text(f"{blocks:<{_BAR}}", style="green")
+    text.append(f"{100 * ratio:4.0f}%", style="default")
+    return text
+
+
+def _percent(ratio: float | None) -> str:
+    return _UNKNOWN if ratio is None else f"{100 * ratio:.0f}%"
+
+
+def _memory(used: float | None, total: float | None) -> str:
+    if total is None:
+        return _UNKNOWN
+    return f"{_UNKNOWN if used is None else format(used / _GIB, '.1f'):>5} /{total / _GIB:6.1f}"
