@@ -1,11 +1,79 @@
+# The only commands of this repository, on a laptop and in CI. `make help` lists them.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+ARGS ?=
+export PATH := $(CURDIR)/.cache/programs/usr/bin:$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "gpuscope needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..." >&2; exit 1; }
+	@echo "· making the virtual environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV) 2>/dev/null || $(PYTHON) -m virtualenv -q $(VENV) || \
+		{ echo "no venv module: sudo apt-get install python3-venv" >&2; exit 1; }
+	@echo "· installing gpuscope and its tools (a minute)"
+	@$(BIN)/python -m pip install --quiet --editable '.[dev,foreign]'
+	@touch $@
 
 .PHONY: install
-install: $(STAMP)
-$(STAMP): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev,foreign]'
-	touch $@
+install: $(STAMP) ## Make the virtual environment with everything for development
+
+.PHONY: demo
+demo: install ## Run a simulated GPU fleet with Prometheus, live; ARGS=--once checks it and ends
+	@$(BIN)/gpuscope demo --cache-dir .cache $(ARGS)
+
+.PHONY: programs
+programs: install
+	@$(BIN)/python -m gpuscope.demo.programs
+
+.PHONY: test
+test: install programs ## Run every test, with coverage
+	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report= $(ARGS)
+	$(BIN)/coverage report
+
+.PHONY: lint
+lint: install ## Check style, imports and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+.PHONY: types
+types: install ## Check types
+	$(BIN)/mypy
+
+.PHONY: generate
+generate: install ## Write the generated parts of the documentation
+	$(BIN)/gpuscope-generator reference
+	$(BIN)/gpuscope-generator tables
+
+.PHONY: check-generated
+check-generated: install ## Fail when generated files are stale
+	$(BIN)/gpuscope-generator reference --check
+	$(BIN)/gpuscope-generator tables --check
+
+.PHONY: bench
+bench: install ## Measure the agent, its endurance, and its HTTP server under abuse
+	$(BIN)/python bench/agent.py
+	$(BIN)/python bench/soak.py
+	$(BIN)/python bench/http_abuse.py
+
+.PHONY: gpu-check
+gpu-check: install ## On a machine with an NVIDIA GPU: compare the agent with nvidia-smi for a minute
+	$(BIN)/python bench/gpu_check.py $(ARGS)
+
+.PHONY: build
+build: install ## Build wheel and source archive into dist/
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build
+
+.PHONY: clean
+clean: ## Remove what was built and installed here
+	rm -rf $(VENV) .cache dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

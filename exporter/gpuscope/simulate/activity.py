@@ -39,8 +39,8 @@ def _noise(t: float, seed: int) -> float:
 
 def _training(t: float, seed: int, shared: int) -> Load:
     """Steady steps; a checkpoint of 20 s every 5 min, a data stall of 8 s every 97 s. Phases are the job's."""
-    place = (t + shared % 240) % 300
-    stall = (t + shared % 80) % 97
+    place = (t + 40 + shared % 200) % 300
+    stall = (t + 20 + shared % 60) % 97
     memory = 0.89 + 0.02 * (seed % 5) / 5
     if place < 20:
         return Load(0.07, 0.03, 0.02, 0.0, 0.04, memory, pcie_tx=9e9, pcie_rx=0.2e9)

@@ -84,6 +84,10 @@ class SimGpu:
         self.reset_counters()
         if plan.mig is not None:
             self.partition(plan.mig)
+        # The machine has been at work for a while: warm, but with its counters still at zero.
+        self._step(start, 1e-6)
+        self.temperature = _AMBIENT_C + self.power * _C_PER_WATT
+        self.reset_counters()
 
     def reset_counters(self) -> None:
         """What a reload of the driver sets to zero."""

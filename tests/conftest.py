@@ -1,0 +1,36 @@
+"""Programs that tests need; a missing one fails the run and is never skipped."""
+
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpuscope.demo.programs import find
+
+_CACHE = Path(__file__).parent.parent / ".cache"
+
+
+@pytest.fixture(scope="session")
+def promtool() -> Callable[[str], str]:
+    """Runs ``promtool check metrics`` on a text; returns what it complains about, nothing when all is well."""
+    program = find("promtool", _CACHE)
+
+    def check(text: str) -> str:
+        result = subprocess.run([program, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+        return (result.stdout + result.stderr).strip()
+
+    return check
+
+
+@pytest.fixture()
+def free_port() -> Callable[[], int]:
+    """Gives loopback ports that are free now."""
+
+    def take() -> int:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
+
+    return take
