@@ -6,6 +6,7 @@ __all__ = [
     "EVENT_WATCHER_RESTARTS",
     "EVENT_WATCHER_UP",
     "KERNEL_LOG_LINES",
+    "KERNEL_LOG_LOST",
     "KERNEL_LOG_SUPPRESSED",
     "KERNEL_LOG_UP",
     "METRICS",
@@ -110,6 +111,14 @@ KERNEL_LOG_LINES = Metric(
     tier=Tier.SELF,
     source="/dev/kmsg or a file",
 )
+KERNEL_LOG_LOST = Metric(
+    name="gpuscope_kernel_log_lost_total",
+    kind=Kind.COUNTER,
+    level=Level.NODE,
+    help="Kernel log records that were overwritten before they could be read; faults may be among them.",
+    tier=Tier.SELF,
+    source="/dev/kmsg: gaps in the record numbers",
+)
 KERNEL_LOG_SUPPRESSED = Metric(
     name="gpuscope_kernel_log_suppressed_total",
     kind=Kind.COUNTER,
@@ -128,5 +137,6 @@ METRICS = (
     EVENT_WATCHER_RESTARTS,
     KERNEL_LOG_UP,
     KERNEL_LOG_LINES,
+    KERNEL_LOG_LOST,
     KERNEL_LOG_SUPPRESSED,
 )

@@ -1,52 +1,42 @@
 """Follows the kernel log, /dev/kmsg or a file, for faults of the NVIDIA driver."""
 
-import contextlib
 import errno
-import json
 import logging
-import os
-import re
 import stat
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpuscope.catalogue import xid as m
 from gpuscope.catalogue.metric import Sample
+from gpuscope.faults.bursts import Bursts
+from gpuscope.faults.cursor import Cursor, CursorFile
+from gpuscope.faults.kmsg import RECORD, KmsgDevice
 from gpuscope.faults.ledger import FaultLedger
-from gpuscope.faults.nvrm import LogFault, parse_line
+from gpuscope.faults.log_file import LogFile
+from gpuscope.faults.log_time import line_time
+from gpuscope.faults.nvrm import parse_gpu, parse_line
 
 __all__ = ["KernelLog"]
 
 log = logging.getLogger(__name__)
 
-_RECORD = re.compile(r"^(?P<prio>\d+),(?P<seq>\d+),(?P<usec>\d+),[^;]*;(?P<text>.*)$", re.DOTALL)
 _POLL_S = 0.5
 _RETRY_S = (1.0, 5.0, 30.0)
 _SAVE_S = 5.0
+_SAVE_FAULT_S = 1.0
 _BURST_GAP_S = 1.0
-_CHUNK = 1 << 20
-_MAX_LINE = 1 << 16
-
-
-@dataclass(slots=True)
-class _Burst:
-    """Identical lines, each within a second of the one before."""
-
-    last: float
-    unreported: int = 0
 
 
 class KernelLog:
-    """Reads faults from the kernel log in a thread of its own.
+    """Reads faults from the kernel log in a thread of its own, and never raises out of it.
 
     A fault that repeats in identical lines, each within a second of the one before, counts once. What was read is
-    remembered in ``state_file``, so that a restart neither loses nor repeats a fault.
+    remembered in ``state_file``, so that a restart neither loses nor repeats a fault. While the log cannot be read,
+    ``up`` is false, ``reason`` says why, and it is tried again.
 
     Args:
-        path: ``/dev/kmsg``, or a file with lines in its format or of syslog.
+        path: ``/dev/kmsg`` or a pipe with its records, or a file with such records or with lines of syslog or dmesg.
         ledger: gets the faults.
         state_file: where the position is kept, or ``None``.
         procfs: for the boot id and the boot time.
@@ -56,6 +46,7 @@ class KernelLog:
         reason: why not, in words.
         lines: lines read.
         suppressed: repeated lines that were merged.
+        lost: records that the kernel overwrote before they were read.
     """
 
     def __init__(
@@ -66,15 +57,18 @@ class KernelLog:
         self.reason = "not started"
         self.lines = 0
         self.suppressed = 0
+        self.lost = 0
         self._ledger = ledger
-        self._state_file = state_file
-        self._procfs = procfs
-        self._boot_id = self._read_boot_id()
-        self._boot_time = self._read_boot_time()
-        self._position: dict[str, int | str] = self._load()
-        self._saved: dict[str, int | str] = dict(self._position)
+        self._boot_id = _read(procfs / "sys/kernel/random/boot_id").strip()
+        self._boot_time = _boot_time(_read(procfs / "stat"))
+        self._state = CursorFile(state_file)
+        self._cursor: Cursor | None = self._state.load(path)
+        if self._cursor is not None and not self._cursor.boot_id and self._cursor.inode < 0:
+            self._cursor = None  # numbered records of nobody knows which boot
+        self._saved = self._cursor
         self._saved_at = 0.0
-        self._bursts: dict[LogFault, _Burst] = {}
+        self._found = False
+        self._bursts = Bursts(_BURST_GAP_S, ledger.grew)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kernel-log", daemon=True)
 
@@ -87,13 +81,13 @@ class KernelLog:
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join(1.5)
-        self._save(force=True)
 
     def samples(self) -> tuple[Sample, ...]:
         """The reader's own series."""
         return (
             Sample(m.KERNEL_LOG_UP, (), float(self.up)),
             Sample(m.KERNEL_LOG_LINES, (), float(self.lines)),
+            Sample(m.KERNEL_LOG_LOST, (), float(self.lost)),
             Sample(m.KERNEL_LOG_SUPPRESSED, (), float(self.suppressed)),
         )
 
@@ -101,158 +95,96 @@ class KernelLog:
         failures = 0
         while not self._stop.is_set():
             try:
-                if stat.S_ISREG(self.path.stat().st_mode):
-                    self._follow_file()
-                else:
-                    self._follow_device()
-                failures = 0
+                self._follow()
             except OSError as error:
-                reason = f"{self.path}: {error.strerror or error}"
-                if reason != self.reason:
-                    log.warning("kernel log not readable: %s", reason)
-                self.up, self.reason = False, reason
+                failures = 0 if self.up else failures
+                self._down(f"{self.path}: {error.strerror or error}{_hint(error)}")
+            except Exception as error:  # the boundary: a broken log must not end the agent's other parts
+                log.exception("kernel log failed")
+                self._down(f"{self.path}: {error!r}")
             self._stop.wait(_RETRY_S[min(failures, len(_RETRY_S) - 1)])
             failures += 1
-        self.up = False
+        self.up, self.reason = False, "stopped"
 
-    def _follow_device(self) -> None:
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+    def _down(self, reason: str) -> None:
+        if reason != self.reason:
+            log.warning("kernel log not readable: %s", reason)
+        self.up, self.reason = False, reason
+
+    def _follow(self) -> None:
+        regular = stat.S_ISREG(self.path.stat().st_mode)
+        source: KmsgDevice | LogFile = (
+            LogFile(self.path, self._cursor) if regular else KmsgDevice(self.path, self._cursor, self._boot_id)
+        )
+        lost = self.lost
         try:
-            known = self._position.get("boot_id") == self._boot_id and "seq" in self._position
-            if not known:
-                # What happened before the first start belongs to another time.
-                with contextlib.suppress(OSError):
-                    os.lseek(descriptor, 0, os.SEEK_END)
-            self._now_up()
-            while not self._stop.is_set():
-                try:
-                    data = os.read(descriptor, _MAX_LINE)
-                except BlockingIOError:
-                    data = b""
-                except OSError as error:
-                    if error.errno != errno.EPIPE:  # the ring was overrun: the next read goes on behind the gap
-                        raise
-                    continue
-                if not data:
-                    self._rest()
-                    continue
-                self._line(data.decode(errors="replace").rstrip("\n"))
-        finally:
-            os.close(descriptor)
-
-    def _follow_file(self) -> None:
-        with self.path.open("rb") as file:
-            identity = os.fstat(file.fileno())
-            start = self._position.get("offset")
-            same = self._position.get("inode") == identity.st_ino and isinstance(start, int)
-            if same and isinstance(start, int) and start <= identity.st_size:
-                file.seek(start)
-            elif not self._position:
-                file.seek(0, os.SEEK_END)
-            self._position = {"inode": identity.st_ino, "offset": file.tell()}
-            self._now_up()
-            rest = b""
-            while not self._stop.is_set():
-                chunk = file.read(_CHUNK)
-                if chunk:
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    for line in lines:
-                        self._line(line.decode(errors="replace"))
-                    if len(rest) > _MAX_LINE:
-                        rest = b""
-                    self._position["offset"] = file.tell() - len(rest)
-                    continue
-                self._rest()
-                now = self.path.stat()
-                if now.st_ino != identity.st_ino or now.st_size < file.tell():
-                    self._position = {"inode": 0, "offset": 0}  # rotated or truncated: from its beginning
-                    return
-
-    def _rest(self) -> None:
-        self._flush_bursts()
-        self._save()
-        self._stop.wait(_POLL_S)
-
-    def _now_up(self) -> None:
-        if not self.up:
+            self._cursor = source.cursor
             log.info("reading the kernel log from %s", self.path)
-        self.up, self.reason = True, ""
+            self.up, self.reason = True, ""
+            self._save(force=True)
+            while not self._stop.is_set():
+                lines = source.read()
+                for line in lines:
+                    self._line(line)
+                self.lost = lost + source.lost
+                self._cursor = source.cursor
+                self._save()
+                if not lines:
+                    self._bursts.flush(time.time())
+                    self._stop.wait(_POLL_S)
+        finally:
+            source.close()
+            self._bursts.flush(time.time())
+            self._save(force=True)
 
     def _line(self, line: str) -> None:
         self.lines += 1
-        record = _RECORD.match(line)
-        text, when = line, time.time()
-        if record:
-            text = record["text"].split("\n", 1)[0]
-            when = min(when, self._boot_time + int(record["usec"]) / 1e6) if self._boot_time else when
-            if not self._new(int(record["seq"])):
-                return
+        record = RECORD.match(line)
+        text = record["text"] if record else line
+        gpu = parse_gpu(text)
+        if gpu is not None:
+            self._ledger.gpu_at(*gpu)
+            return
         fault = parse_line(text)
         if fault is None:
             return
-        burst = self._bursts.get(fault)
-        if burst is not None and 0 <= when - burst.last <= _BURST_GAP_S:
-            burst.last = when
-            burst.unreported += 1
-            self.suppressed += 1
-            return
-        self._bursts[fault] = _Burst(when)
-        self._ledger.log_fault(fault, when)
-
-    def _new(self, sequence: int) -> bool:
-        if self.path.is_file():
-            return True
-        if self._position.get("boot_id") == self._boot_id and sequence <= int(self._position.get("seq", -1)):
-            return False
-        self._position = {"boot_id": self._boot_id, "seq": sequence}
-        return True
-
-    def _flush_bursts(self) -> None:
+        self._found = True
         now = time.time()
-        for fault, burst in list(self._bursts.items()):
-            if burst.unreported:
-                self._ledger.grew(fault, burst.last, burst.unreported)
-                burst.unreported = 0
-            if now - burst.last > 10 * _BURST_GAP_S:
-                del self._bursts[fault]
-
-    def _read_boot_id(self) -> str:
-        try:
-            return (self._procfs / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        except OSError:
-            return ""
-
-    def _read_boot_time(self) -> float:
-        try:
-            fields: Iterator[str] = iter((self._procfs / "stat").read_text(encoding="ascii").split("\n"))
-        except OSError:
-            return 0.0
-        return next((float(line.split()[1]) for line in fields if line.startswith("btime ")), 0.0)
-
-    def _load(self) -> dict[str, int | str]:
-        if self._state_file is None:
-            return {}
-        try:
-            raw = json.loads(self._state_file.read_text(encoding="utf-8"))
-            if not isinstance(raw, dict) or raw.get("path") != str(self.path):
-                return {}
-            numbers = {key: int(raw[key]) for key in ("seq", "inode", "offset") if key in raw}
-            return {**numbers, **({"boot_id": str(raw["boot_id"])} if "boot_id" in raw else {})}
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, TypeError) as error:
-            log.warning("kernel log position %s is unusable, starting from now: %s", self._state_file, error)
-            return {}
+        when: float | None = None
+        if record is None:
+            when = line_time(line, self._boot_time, now)
+        elif self._boot_time:
+            when = min(self._boot_time + int(record["usec"]) / 1e6, now)
+        when = now if when is None else when
+        if self._bursts.repeats(fault, when):
+            self.suppressed += 1
+        else:
+            self._ledger.log_fault(fault, when)
 
     def _save(self, *, force: bool = False) -> None:
         now = time.monotonic()
-        if self._state_file is None or self._position == self._saved or (not force and now - self._saved_at < _SAVE_S):
+        wait_s = _SAVE_FAULT_S if self._found else _SAVE_S
+        if self._cursor is None or self._cursor == self._saved or (not force and now - self._saved_at < wait_s):
             return
         self._saved_at = now
-        temporary = self._state_file.with_suffix(".new")
-        try:
-            temporary.write_text(json.dumps({"path": str(self.path), **self._position}), encoding="utf-8")
-            temporary.replace(self._state_file)
-            self._saved = dict(self._position)
-        except OSError as error:
-            log.warning("kernel log position cannot be saved to %s: %s", self._state_file, error)
+        if self._state.save(self._cursor):
+            self._saved, self._found = self._cursor, False
+
+
+def _hint(error: OSError) -> str:
+    return " (needs CAP_SYSLOG)" if error.errno in {errno.EPERM, errno.EACCES} else ""
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+
+
+def _boot_time(stat_text: str) -> float:
+    for line in stat_text.splitlines():
+        name, _, value = line.partition(" ")
+        if name == "btime" and value.strip().isdecimal():
+            return float(value)
+    return 0.0

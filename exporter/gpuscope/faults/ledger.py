@@ -1,63 +1,62 @@
 """The account of faults: fed by NVML events and by the kernel log, which often report the same fault."""
 
+import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpuscope.catalogue import xid as m
 from gpuscope.catalogue.metric import Sample
 from gpuscope.faults.fault import Fault
-from gpuscope.faults.nvrm import LogFault, normal_bus_id
+from gpuscope.faults.nvrm import LogFault, normal_bus_id, recovery_action
+from gpuscope.faults.pairing import Entry, Pairing
+from gpuscope.faults.sxids import SxidCatalogue
 from gpuscope.faults.xids import XidCatalogue
 from gpuscope.nvml.events import NvmlEvent
 from gpuscope.nvml.identity import GpuIdentity
 
 __all__ = ["FaultLedger"]
 
-_SAME_FAULT_S = 10.0
+log = logging.getLogger(__name__)
+
 _RECENT = 256
-_UNMATCHED = 256
-_MAX_CODES_PER_GPU = 256
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A fault that was counted, and which source may still report it a second time."""
-
-    fault: Fault
-    gpu: str
-    matched: bool = False
+_MAX_SERIES_PER_GPU = 256
+_MAX_SXID_SERIES = 2048
+_RECOVERY_XID = 154
 
 
 class FaultLedger:
     """Counts faults. Thread-safe.
 
     The same fault reported by NVML and by the kernel log within ten seconds counts once: reports are paired one to
-    one by GPU and code. Two reports of one source are two faults.
+    one by GPU, code and, where both name one, GPU instance. Two reports of one source are two faults.
 
     Args:
-        catalogue: meaning and default action of each code.
+        catalogue: meaning and default action of each XID.
+        sxids: the same of each SXID; the shipped ones by default.
 
     Attributes:
         published: false hides all series and faults; counting goes on.
         companions: further series that belong to the subject, such as those of the kernel log's reader.
     """
 
-    def __init__(self, catalogue: XidCatalogue) -> None:
+    def __init__(self, catalogue: XidCatalogue, sxids: SxidCatalogue | None = None) -> None:
         self.published = True
         self.companions: list[Callable[[], tuple[Sample, ...]]] = []
         self._catalogue = catalogue
+        self._switch_catalogue = sxids or SxidCatalogue.load()
         self._lock = threading.Lock()
-        self._xids: Counter[tuple[str, int, str, str]] = Counter()
-        self._last: dict[tuple[str, int], float] = {}
+        self._xids: dict[str, Counter[tuple[int, str, str]]] = {}
+        self._last: dict[str, dict[int, float]] = {}
         self._sxids: Counter[tuple[str, int, str]] = Counter()
         self._events: Counter[tuple[str, str]] = Counter()
-        self._event_types: dict[str, tuple[str, ...]] = {}
-        self._recent: deque[Fault] = deque(maxlen=_RECENT)
-        self._unmatched: deque[_Entry] = deque(maxlen=_UNMATCHED)
+        self._recent: deque[Entry] = deque(maxlen=_RECENT)
+        self._pairing = Pairing()
         self._uuid_by_bus: dict[str, str] = {}
-        self._homeless: deque[tuple[LogFault, float]] = deque(maxlen=_RECENT)
+        self._told_by_log: dict[str, str] = {}
+        self._homeless: deque[Entry] = deque(maxlen=_RECENT)
+        self._full: set[str] = set()
 
     def use_catalogue(self, catalogue: XidCatalogue) -> None:
         """Puts another catalogue in force, for faults from now on."""
@@ -65,27 +64,44 @@ class FaultLedger:
             self._catalogue = catalogue
 
     def known_gpus(self, identities: Sequence[GpuIdentity]) -> None:
-        """Tells which GPUs exist; faults that named an unknown PCI address find their GPU now."""
+        """Tells which GPUs exist; faults that named an unknown PCI address are counted for their GPU now."""
         fresh = {normal_bus_id(who.pci_bus_id): who.uuid for who in identities if who.pci_bus_id and who.uuid}
-        if all(self._uuid_by_bus.get(bus) == uuid for bus, uuid in fresh.items()):
-            return
         with self._lock:
+            if all(self._uuid_by_bus.get(bus) == uuid for bus, uuid in fresh.items()):
+                return
             self._uuid_by_bus |= fresh
-            waiting, self._homeless = list(self._homeless), deque(maxlen=_RECENT)
-        for fault, when in waiting:
-            self.log_fault(fault, when)
+            waiting, self._homeless = self._homeless, deque(maxlen=_RECENT)
+            for entry in waiting:
+                uuid = self._uuid_by_bus.get(entry.fault.pci_bus_id or "")
+                if uuid is None:
+                    self._homeless.append(entry)
+                else:
+                    self._house(entry, uuid)
 
-    def event_types(self, types: dict[str, tuple[str, ...]]) -> None:
-        """Tells which events each GPU can report, so that their counters are 0 from the start."""
-        self._event_types = dict(types)
+    def gpu_at(self, pci_bus_id: str, uuid: str) -> None:
+        """Tells which GPU the kernel log says is at a PCI address; it names faults of a GPU that NVML does not show."""
+        with self._lock:
+            if len(self._told_by_log) < _RECENT or pci_bus_id in self._told_by_log:
+                self._told_by_log[pci_bus_id] = uuid
 
     def nvml_event(self, event: NvmlEvent) -> None:
         """Counts an event of the driver."""
-        if event.xid is None:
-            with self._lock:
+        with self._lock:
+            if event.xid is None:
                 self._events[event.uuid, event.type] += 1
-            return
-        self._xid("nvml", event.uuid, event.xid, event.time, event.gi, event.ci, "", "")
+                return
+            paired = self._pairing.take(event.uuid, event.xid, "nvml", event.time, event.gi)
+            if paired is not None:
+                known = paired.fault
+                paired.fault = replace(
+                    known,
+                    last=max(known.last, event.time),
+                    gi=event.gi if known.gi is None else known.gi,
+                    ci=event.ci if known.ci is None else known.ci,
+                )
+                return
+            fault = self._xid_fault("nvml", event.xid, event.time, 1, event.uuid, None, event.gi, event.ci, "")
+            self._enter(Entry(fault))
 
     def log_fault(self, fault: LogFault, when: float, count: int = 1) -> None:
         """Counts a fault of the kernel log.
@@ -95,23 +111,35 @@ class FaultLedger:
             when: unix time.
             count: identical lines that were merged into this one.
         """
-        if fault.kind == "sxid":
-            self._sxid(fault, when, count)
-            return
-        uuid = self._uuid_by_bus.get(fault.pci_bus_id)
-        if uuid is None:
-            with self._lock:
-                self._homeless.append((fault, when))
-            return
-        self._xid("kernel_log", uuid, fault.code, when, fault.gi, fault.ci, fault.pci_bus_id, fault.text, count)
+        bus = fault.pci_bus_id
+        with self._lock:
+            if fault.kind == "sxid":
+                self._sxid(fault, when, count)
+                return
+            uuid = self._uuid_by_bus.get(bus)
+            entry = Entry(
+                self._xid_fault(
+                    "kernel_log", fault.code, when, count, uuid or self._told_by_log.get(bus), bus,
+                    fault.gi, fault.ci, fault.text,
+                ),
+                fault,
+            )  # fmt: skip
+            if uuid is None:
+                self._homeless.append(entry)
+                self._recent.appendleft(entry)
+            elif not self._join(entry, uuid):
+                self._enter(entry)
 
     def grew(self, fault: LogFault, when: float, count: int) -> None:
-        """Says that the newest fault with this code and message went on: ``count`` more identical lines."""
+        """Says that the newest fault of this line went on: ``count`` more identical lines, the last at ``when``."""
         with self._lock:
-            for place, known in enumerate(self._recent):
-                if (known.code, known.message, known.pci_bus_id) == (fault.code, fault.text, fault.pci_bus_id):
-                    self._recent[place] = replace(known, last=max(known.last, when), count=known.count + count)
-                    return
+            entry = next((entry for entry in self._recent if entry.line == fault), None)
+            if entry is None:
+                return
+            known = entry.fault
+            entry.fault = replace(known, last=max(known.last, when), count=known.count + count)
+            if known.kind == "xid" and known.uuid is not None and known.code in self._last.get(known.uuid, ()):
+                self._last[known.uuid][known.code] = max(when, self._last[known.uuid][known.code])
 
     def samples(self, identity: GpuIdentity) -> tuple[Sample, ...]:
         """Fault series of one GPU, critical codes among them even while they are 0."""
@@ -120,11 +148,9 @@ class FaultLedger:
             return ()
         base = (str(identity.index), uuid)
         with self._lock:
-            counts = {(code, "", ""): 0 for code in self._catalogue.critical_codes}
-            counts |= {key[1:]: count for key, count in self._xids.items() if key[0] == uuid}
-            last = {code: when for (owner, code), when in self._last.items() if owner == uuid}
-            events = dict.fromkeys(self._event_types.get(uuid, ()), 0)
-            events |= {kind: count for (owner, kind), count in self._events.items() if owner == uuid}
+            counts = {(code, "", ""): 0 for code in self._catalogue.critical_codes} | self._xids.get(uuid, {})
+            last = dict(self._last.get(uuid, {}))
+            events = {kind: count for (owner, kind), count in self._events.items() if owner == uuid}
         return (
             *(
                 Sample(m.XID_ERRORS, (*base, str(code), gi, ci), count)
@@ -150,78 +176,87 @@ class FaultLedger:
         if not self.published:
             return ()
         with self._lock:
-            return tuple(self._recent)
+            return tuple(entry.fault for entry in self._recent)
 
-    def _xid(
-        self, source: str, uuid: str, code: int, when: float, gi: int | None, ci: int | None, bus: str, text: str,
-        count: int = 1,
-    ) -> None:  # fmt: skip
-        with self._lock:
-            if self._pair(source, uuid, code, when, gi, ci, bus, text, count):
-                return
-            labels = (code, "" if gi is None else str(gi), "" if ci is None else str(ci))
-            key = (uuid, *labels)
-            if key not in self._xids and sum(owner == uuid for owner, *_ in self._xids) >= _MAX_CODES_PER_GPU:
-                return
-            self._xids[key] += 1
-            self._last[uuid, code] = max(when, self._last.get((uuid, code), 0.0))
-            row = self._catalogue.entry(code)
-            fault = Fault(
-                "xid", code, when, when, source, count, uuid, bus or None, gi, ci, row.meaning, row.fault_class,
-                row.action, text,
-            )  # fmt: skip
-            self._recent.appendleft(fault)
-            self._unmatched.append(_Entry(fault, uuid))
+    def _xid_fault(
+        self, source: str, code: int, when: float, count: int, uuid: str | None, bus: str | None, gi: int | None,
+        ci: int | None, text: str,
+    ) -> Fault:  # fmt: skip
+        row = self._catalogue.entry(code)
+        action = (recovery_action(text) if code == _RECOVERY_XID and row.action == "follow_154" else None) or row.action
+        return Fault(
+            kind="xid", code=code, first=when, last=when, source=source, count=count, uuid=uuid, pci_bus_id=bus,
+            gi=gi, ci=ci, meaning=row.meaning, fault_class=row.fault_class, action=action, message=text,
+        )  # fmt: skip
 
-    def _pair(
-        self, source: str, uuid: str, code: int, when: float, gi: int | None, ci: int | None, bus: str, text: str,
-        count: int,
-    ) -> bool:  # fmt: skip
-        """Joins the report with the same fault of the other source, if that came shortly before."""
-        for entry in self._unmatched:
-            fault = entry.fault
-            if (
-                entry.matched
-                or fault.source == source
-                or (entry.gpu, fault.code) != (uuid, code)
-                or abs(fault.first - when) > _SAME_FAULT_S
-                or (None not in {gi, fault.gi} and gi != fault.gi)
-            ):
-                continue
-            entry.matched = True
-            fuller = replace(
-                fault,
-                last=max(fault.last, when),
-                count=max(fault.count, count),
-                pci_bus_id=fault.pci_bus_id or bus or None,
-                message=fault.message or text,
-                gi=fault.gi if fault.gi is not None else gi,
-                ci=fault.ci if fault.ci is not None else ci,
-            )
-            for place, known in enumerate(self._recent):
-                if known is fault:
-                    self._recent[place] = fuller
-                    break
-            entry.fault = fuller
-            return True
-        return False
+    def _enter(self, entry: Entry) -> None:
+        """Counts a fault of a known GPU and lists it."""
+        self._recent.appendleft(entry)
+        self._count(entry)
+
+    def _count(self, entry: Entry) -> None:
+        fault = entry.fault
+        uuid = fault.uuid or ""
+        counts = self._xids.setdefault(uuid, Counter())
+        labels = (fault.code, "" if fault.gi is None else str(fault.gi), "" if fault.ci is None else str(fault.ci))
+        if labels not in counts and len(counts) >= _MAX_SERIES_PER_GPU:
+            self._complain(uuid)
+            return
+        counts[labels] += 1
+        last = self._last.setdefault(uuid, {})
+        last[fault.code] = max(fault.last, last.get(fault.code, 0.0))
+        self._pairing.add(entry)
+
+    def _join(self, entry: Entry, uuid: str) -> bool:
+        """Joins a report of the kernel log with NVML's of the same fault, if that came before."""
+        told = entry.fault
+        paired = self._pairing.take(uuid, told.code, "kernel_log", told.first, told.gi)
+        if paired is None:
+            return False
+        known = paired.fault
+        paired.line = entry.line
+        paired.fault = replace(
+            known,
+            last=max(known.last, told.last),
+            count=max(known.count, told.count),
+            pci_bus_id=told.pci_bus_id,
+            gi=told.gi if known.gi is None else known.gi,
+            ci=told.ci if known.ci is None else known.ci,
+            action=told.action,
+            message=told.message,
+        )
+        return True
+
+    def _house(self, entry: Entry, uuid: str) -> None:
+        """Counts a listed fault whose GPU became known."""
+        if self._join(entry, uuid):
+            if entry in self._recent:
+                self._recent.remove(entry)
+            return
+        entry.fault = replace(entry.fault, uuid=uuid)
+        self._count(entry)
 
     def _sxid(self, fault: LogFault, when: float, count: int) -> None:
-        with self._lock:
-            self._sxids[fault.pci_bus_id, fault.code, fault.severity] += 1
-            action = "contact_support" if fault.severity != "nonfatal" else "ignore"
-            self._recent.appendleft(
-                Fault(
-                    kind="sxid",
-                    code=fault.code,
-                    first=when,
-                    last=when,
-                    source="kernel_log",
-                    count=count,
-                    pci_bus_id=fault.pci_bus_id,
-                    meaning=f"NVSwitch error, {fault.severity}",
-                    fault_class="nvswitch",
-                    action=action,
-                    message=fault.text,
-                )
-            )
+        row = self._switch_catalogue.entry(fault.code)
+        severity = fault.severity
+        action = row.action
+        if severity == "unknown":
+            severity = "fatal" if row.severity == "always_fatal" else row.severity
+        elif row.severity != "unknown" and (severity == "nonfatal") != (row.severity == "nonfatal"):
+            action = "contact_support"  # the driver's word on this case contradicts the guide
+        fault_record = Fault(
+            kind="sxid", code=fault.code, first=when, last=when, source="kernel_log", count=count,
+            pci_bus_id=fault.pci_bus_id, meaning=f"{row.meaning} ({severity})", fault_class="nvswitch",
+            action=action, message=fault.text,
+        )  # fmt: skip
+        self._recent.appendleft(Entry(fault_record, fault))
+        key = (fault.pci_bus_id, fault.code, severity)
+        if key not in self._sxids and len(self._sxids) >= _MAX_SXID_SERIES:
+            self._complain(fault.pci_bus_id)
+            return
+        self._sxids[key] += 1
+
+    def _complain(self, owner: str) -> None:
+        if owner not in self._full:
+            self._full.add(owner)
+            log.warning("%s reports more different fault codes than are counted; further codes are only listed", owner)

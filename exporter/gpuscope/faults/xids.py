@@ -1,14 +1,14 @@
 """The XID catalogue: one CSV that ships, and a file of the user's that overrides single rows."""
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from gpuscope.errors import ConfigError
+from gpuscope.faults.table import choice, code_number, decode, flag, read_rows
 
-__all__ = ["ACTIONS", "CLASSES", "XidCatalogue", "XidEntry"]
+__all__ = ["ACTIONS", "CLASSES", "COLUMNS", "XidCatalogue", "XidEntry"]
 
 COLUMNS = ("code", "meaning", "class", "action", "recovery", "critical", "source", "date", "note")
 CLASSES = (
@@ -20,8 +20,6 @@ ACTIONS = (
     "check_mechanicals", "contact_support", "drain", "drain_and_reset", "follow_154", "ignore", "reboot_node",
     "reset_gpu", "restart_app", "restart_vm", "update_software",
 )  # fmt: skip
-_BOOLEANS = {"true": True, "false": False}
-_MAX_CODE = 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +31,14 @@ class XidEntry:
     """
 
     code: int
-    meaning: str
-    fault_class: str
-    action: str
-    recovery: bool
-    critical: bool
-    source: str
-    date: str
-    note: str
+    meaning: str = "not in the catalogue"
+    fault_class: str = "unknown"
+    action: str = "contact_support"
+    recovery: bool = False
+    critical: bool = False
+    source: str = ""
+    date: str = ""
+    note: str = ""
 
 
 class XidCatalogue:
@@ -48,32 +46,28 @@ class XidCatalogue:
 
     def __init__(self, entries: Iterable[XidEntry]) -> None:
         self._entries = {entry.code: entry for entry in entries}
+        self._critical = tuple(sorted(entry.code for entry in self._entries.values() if entry.critical))
 
     @classmethod
     def load(cls, override: Path | None = None) -> "XidCatalogue":
         """Reads the shipped catalogue and, over it, the user's file.
 
         Args:
-            override: CSV with the column ``code`` and any of the others; a row changes or adds its code.
+            override: CSV with the column ``code`` and any of the others; a row changes or adds its code, and an empty
+                cell leaves what ships.
 
         Raises:
             ConfigError: a bad file; names file, line and column.
         """
         shipped = files("gpuscope.faults").joinpath("xids.csv").read_text(encoding="utf-8")
-        entries = _parse("xids.csv", shipped.splitlines(), {})
+        entries = _parse("xids.csv", shipped, {})
         if override is not None:
-            try:
-                text = override.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ConfigError(f"{override}: cannot be read: {error}") from error
-            entries |= _parse(str(override), text.splitlines(), entries)
+            entries |= _parse(str(override), decode(override), entries)
         return cls(entries.values())
 
     def entry(self, code: int) -> XidEntry:
         """The row of a code."""
-        return self._entries.get(code) or XidEntry(
-            code, "not in the catalogue", "unknown", "contact_support", False, False, "", "", ""
-        )
+        return self._entries.get(code) or XidEntry(code)
 
     def rows(self) -> tuple[XidEntry, ...]:
         """All rows by code."""
@@ -81,54 +75,26 @@ class XidCatalogue:
 
     @property
     def critical_codes(self) -> tuple[int, ...]:
-        """Codes whose counters are 0 from the start."""
-        return tuple(entry.code for entry in self.rows() if entry.critical)
+        """Codes whose counters are 0 from the start, in ascending order."""
+        return self._critical
 
 
-def _parse(name: str, lines: list[str], known: Mapping[int, XidEntry]) -> dict[int, XidEntry]:
-    reader = csv.reader(lines)
-    header = next(reader, [])
-    for column in header:
-        if column not in COLUMNS:
-            raise ConfigError(f"{name}:1: {column}: unknown column; known: {', '.join(COLUMNS)}")
-    if "code" not in header or len(set(header)) != len(header):
-        raise ConfigError(f"{name}:1: code: the header must have every column once, and code among them")
+def _parse(name: str, text: str, known: Mapping[int, XidEntry]) -> dict[int, XidEntry]:
     found: dict[int, XidEntry] = {}
-    for values in reader:
-        if not values:
-            continue
-        place = f"{name}:{reader.line_num}"
-        if len(values) != len(header):
-            raise ConfigError(f"{place}: {len(values)} columns where the header has {len(header)}")
-        row = dict(zip(header, (value.strip() for value in values), strict=True))
-        entry = _entry(place, row, known)
-        if entry.code in found:
-            raise ConfigError(f"{place}: code: {entry.code} stands twice")
-        found[entry.code] = entry
+    for place, row in read_rows(name, text, COLUMNS):
+        code = code_number(place, row["code"])
+        if code in found:
+            raise ConfigError(f"{place}: code: {code} stands twice")
+        base = known.get(code) or XidEntry(code)
+        found[code] = XidEntry(
+            code=code,
+            meaning=row.get("meaning") or base.meaning,
+            fault_class=choice(place, "class", row.get("class") or base.fault_class, CLASSES),
+            action=choice(place, "action", row.get("action") or base.action, ACTIONS),
+            recovery=flag(place, "recovery", row.get("recovery") or str(base.recovery)),
+            critical=flag(place, "critical", row.get("critical") or str(base.critical)),
+            source=row.get("source") or base.source,
+            date=row.get("date") or base.date,
+            note=row.get("note") or base.note,
+        )
     return found
-
-
-def _entry(place: str, row: Mapping[str, str], known: Mapping[int, XidEntry]) -> XidEntry:
-    if not row["code"].isascii() or not row["code"].isdigit() or not 0 < int(row["code"]) <= _MAX_CODE:
-        raise ConfigError(f"{place}: code: {row['code']!r} is not a whole number from 1 to {_MAX_CODE}")
-    code = int(row["code"])
-    base = known.get(code) or XidEntry(code, "", "unknown", "contact_support", False, False, "", "", "")
-    for column, allowed in (("class", CLASSES), ("action", ACTIONS)):
-        if column in row and row[column] not in allowed:
-            raise ConfigError(f"{place}: {column}: {row[column]!r} is not one of {', '.join(allowed)}")
-    flags = {}
-    for column in ("recovery", "critical"):
-        value = row.get(column, str(getattr(base, column)).lower())
-        if value not in _BOOLEANS:
-            raise ConfigError(f"{place}: {column}: {value!r} is neither true nor false")
-        flags[column] = _BOOLEANS[value]
-    return XidEntry(
-        code=code,
-        meaning=row.get("meaning", base.meaning),
-        fault_class=row.get("class", base.fault_class),
-        action=row.get("action", base.action),
-        source=row.get("source", base.source),
-        date=row.get("date", base.date),
-        note=row.get("note", base.note),
-        **flags,
-    )
