@@ -86,10 +86,10 @@ MISCONFIGURATION = Metric(
     ),
 )
 SUMMARY = Metric(
-    name="gpuscope_gpu_fabric_health_summary",
+    name="gpuscope_gpu_fabric_overall_health",
     kind=Kind.STATE_SET,
     level=Level.GPU,
-    extra=("summary",),
+    extra=("health",),
     help="The driver's own verdict on the fabric.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetGpuFabricInfoV.healthSummary (version 3)",

@@ -2,7 +2,7 @@
 
 Output::
 
-    gpuscope_gpu_engine_active_ratio{gpu="0",uuid="GPU-…",engine="nvdec",instance="0"} 0.4
+    gpuscope_gpu_engine_active_ratio{gpu="0",uuid="GPU-…",engine="nvdec",number="0"} 0.4
 """
 
 from gpuscope.catalogue import engines as m
