@@ -1,6 +1,7 @@
 """Follows the kernel log, /dev/kmsg or a file, for faults of the NVIDIA driver."""
 
 import errno
+import functools
 import logging
 import stat
 import threading
@@ -26,6 +27,7 @@ _RETRY_S = (1.0, 5.0, 30.0)
 _SAVE_S = 5.0
 _SAVE_FAULT_S = 1.0
 _BURST_GAP_S = 1.0
+_parse = functools.lru_cache(maxsize=256)(parse_line)  # a burst says the same a hundred thousand times
 
 
 class KernelLog:
@@ -145,7 +147,7 @@ class KernelLog:
         if gpu is not None:
             self._ledger.gpu_at(*gpu)
             return
-        fault = parse_line(text)
+        fault = _parse(text)
         if fault is None:
             return
         self._found = True
