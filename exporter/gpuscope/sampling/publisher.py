@@ -27,6 +27,7 @@ __all__ = ["FaultSource", "Publisher", "Situation"]
 log = logging.getLogger(__name__)
 
 _GRACE_S = 0.2
+_HOLD_S = 15.0
 _FULL_CYCLE = (Tier.STATIC, Tier.FAST, Tier.ACTIVITY, Tier.PROCESSES, Tier.SLOW)
 
 
@@ -75,6 +76,8 @@ class Publisher:
         self._down_since: dict[str, tuple[str, float]] = {}
         self._skipped: dict[tuple[Tier, str], int] = {}
         self._extra: tuple[Sample, ...] = ()
+        self._hold_until = 0.0
+        self._outgoing: tuple[Worker, ...] = ()
         self._changed = threading.Event()
         self._stop = threading.Event()
         self._beat = time.monotonic()
@@ -100,6 +103,11 @@ class Publisher:
         """Sets the samples of the agent's owner: configuration reloads and the like."""
         self._extra = samples
         self._changed.set()
+
+    def hold(self) -> None:
+        """Keeps the present snapshot until new workers have read everything once, so that no GPU seems to go away."""
+        self._outgoing = self._situation().workers
+        self._hold_until = time.monotonic() + _HOLD_S
 
     def heartbeat_age_s(self) -> float:
         """Seconds since the last sign of life."""
@@ -140,10 +148,21 @@ class Publisher:
             self._stop.wait(_GRACE_S)  # the other GPUs of this tick are nearly done: one snapshot for all
             self._changed.clear()
             try:
-                self.publish()
+                if not self._holding():
+                    self.publish()
             except Exception:  # the boundary: a broken snapshot must not end publishing
                 log.exception("snapshot failed")
             self._beat = time.monotonic()
+
+    def _holding(self) -> bool:
+        now = time.monotonic()
+        if now >= self._hold_until:
+            return False
+        situation = self._situation()
+        new = situation.workers is not self._outgoing
+        if not situation.driver.ok or (new and all(_settled(worker, now) for worker in situation.workers)):
+            self._hold_until = 0.0
+        return self._hold_until > now
 
     def _gpus(self, situation: Situation, now: float) -> list[tuple[GpuStatus, list[Blocks]]]:
         found: dict[str, tuple[GpuStatus, list[Blocks]]] = {}
@@ -237,3 +256,12 @@ class Publisher:
         samples += self._faults.node_samples()
         samples += self._extra
         return samples
+
+
+def _settled(worker: Worker, now: float) -> bool:
+    """Whether a worker is down, or has read all tiers and closed its first GPM window."""
+    state = worker.state
+    if state.reason or worker.stuck(now):
+        return True
+    # Static facts are read once, in the first cycle; the window closes in a later one.
+    return state.succeeded.get(Tier.ACTIVITY, 0.0) > state.succeeded.get(Tier.STATIC, float("inf"))

@@ -118,6 +118,7 @@ class Supervisor:
         """Puts new settings in force; the last snapshot stays until the first cycle under them is done."""
         self._options = options
         self.publisher.options = options
+        self.publisher.hold()
         self._rebuild = True
         self._attention.set()
 

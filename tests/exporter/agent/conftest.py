@@ -1,0 +1,124 @@
+"""A running agent: the real command in a process of its own, on the simulated driver and a free loopback port."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import requests
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    """Waits for an event with a generous deadline."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain: {what}"
+        time.sleep(0.05)
+
+
+@dataclass
+class Running:
+    """An agent process, and ways to ask it."""
+
+    process: subprocess.Popen[bytes]
+    log_file: Path
+    session: requests.Session = field(default_factory=requests.Session)
+
+    def __post_init__(self) -> None:
+        self.session.trust_env = False
+
+    @property
+    def log(self) -> str:
+        return self.log_file.read_text(encoding="utf-8")
+
+    @property
+    def url(self) -> str:
+        return self.log.partition("listening on ")[2].partition('"')[0].split(",")[0].strip()
+
+    def get(self, path: str) -> requests.Response:
+        return self.session.get(self.url + path, timeout=30)
+
+    def metrics(self) -> dict[str, float]:
+        """Value of each series, by its text with labels."""
+        answer = self.get("/metrics")
+        assert answer.status_code == 200
+        lines = [line.rpartition(" ") for line in answer.text.splitlines() if not line.startswith("#")]
+        return {series: float(value) for series, _, value in lines}
+
+    def value(self, series: str) -> float | None:
+        return self.metrics().get(series)
+
+    def gpus_up(self) -> list[float]:
+        return [value for series, value in self.metrics().items() if series.startswith("gpuscope_gpu_up{")]
+
+    def ready(self) -> bool:
+        return self.get("/-/ready").status_code == 200
+
+    def send(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def logged(self, text: str) -> None:
+        wait_for(lambda: text in self.log, text)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.send(number)
+        return self.process.wait(timeout=60)
+
+
+Start = Callable[..., Running]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Starts ``gpuscope agent`` with flags; variables go over a clean environment; stderr goes to a file."""
+
+    def start(*flags: str, **variables: str) -> subprocess.Popen[bytes]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GPUSCOPE_")}
+        kept.pop("NODE_NAME", None)
+        kept.pop("STATE_DIRECTORY", None)
+        temporary = tmp_path / "tmp"
+        temporary.mkdir(exist_ok=True)
+        with (tmp_path / "stderr").open("ab") as stderr:
+            return subprocess.Popen(
+                [sys.executable, "-m", "gpuscope", "agent", *flags],
+                env={**kept, "TMPDIR": str(temporary), **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+            )
+
+    return start
+
+
+@pytest.fixture
+def agent(command: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> Iterator[Start]:
+    """Starts an agent that listens on a free port and waits until it answers; ends it with the test."""
+    started: list[Running] = []
+
+    def start(*flags: str, simulate: str = "h100-mig", **variables: str) -> Running:
+        words = ["--web.listen-address", "127.0.0.1:0", "--interval.fast", "500ms", *flags]
+        if simulate:
+            words += ["--simulate", simulate]
+        (tmp_path / "stderr").write_bytes(b"")
+        one = Running(command(*words, **variables), tmp_path / "stderr")
+        started.append(one)
+        wait_for(lambda: one.url or one.process.poll() is not None, "an address")
+        assert one.process.poll() is None, one.log
+        return one
+
+    yield start
+    for one in started:
+        one.session.close()
+        if one.process.poll() is None:
+            one.process.kill()
+        one.process.wait(timeout=60)
+
+
+@pytest.fixture(name="wait_for")
+def wait_for_fixture() -> Callable[[Callable[[], object], str], None]:
+    return wait_for

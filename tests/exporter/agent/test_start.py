@@ -1,0 +1,137 @@
+import json
+import os
+import re
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def finish(process: subprocess.Popen[bytes], tmp_path: Path) -> tuple[int, str]:
+    return process.wait(timeout=60), (tmp_path / "stderr").read_text(encoding="utf-8")
+
+
+def test_agent_serves_the_simulated_machine(agent, wait_for) -> None:
+    running = agent()
+    wait_for(running.ready, "first full cycle")
+    assert running.gpus_up() == [1.0] * 8
+    metrics = running.metrics()
+    assert metrics["gpuscope_config_last_reload_successful"] == 1
+    assert metrics["gpuscope_config_last_reload_success_timestamp_seconds"] > 1_700_000_000
+    assert metrics["gpuscope_kernel_log_up"] == 1
+    assert running.get("/api/v1/health").json()["node"] == "node-a"
+
+
+def test_start_is_told_in_single_lines(agent, wait_for) -> None:
+    running = agent("--log.format", "json")
+    wait_for(running.ready, "first full cycle")
+    lines = [json.loads(line) for line in running.log.splitlines()]
+    assert all({"ts", "level", "logger", "msg"} <= set(line) for line in lines)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["ts"]) for line in lines)
+    messages = [line["msg"] for line in lines]
+    assert any(re.fullmatch(r"gpuscope \S+ on node node-a, simulated driver h100-mig", one) for one in messages)
+    assert "driver 595.45.04, 8 GPUs" in messages
+    assert any(one.startswith("listening on http://127.0.0.1:") for one in messages)
+    assert not [line for line in lines if line["level"] in {"warning", "error"}]
+
+
+@pytest.mark.parametrize(
+    ("flags", "variables", "node"),
+    [
+        (["--node-name", "by-flag"], {"NODE_NAME": "by-variable"}, "by-flag"),
+        ([], {"NODE_NAME": "by-variable"}, "by-variable"),
+        (["--simulate.seed", "rack-7"], {}, "rack-7"),
+    ],
+)
+def test_name_of_the_node(agent, flags: list[str], variables: dict[str, str], node: str) -> None:
+    assert agent(*flags, **variables).get("/api/v1/health").json()["node"] == node
+
+
+def test_without_a_driver_the_agent_stays_up_and_says_so(agent, wait_for) -> None:
+    running = agent(simulate="no-driver")
+    running.logged("driver not available (library_not_found)")
+    reason = 'gpuscope_driver_unavailable_info{reason="library_not_found"}'
+    wait_for(lambda: running.value(reason) == 1, "the state of the driver")
+    assert running.value("gpuscope_up") == 0
+    assert running.get("/-/healthy").status_code == 200
+    assert running.get("/-/ready").status_code == 503
+
+
+def test_on_a_real_machine_without_nvidia_driver(agent) -> None:
+    if Path("/proc/driver/nvidia").exists():
+        pytest.fail("this test is for a machine without an NVIDIA driver")
+    running = agent("--kernel-log", "off", simulate="")
+    running.logged("driver not available")
+    assert running.get("/api/v1/health").json()["node"] == socket.gethostname()
+    assert "gpuscope_kernel_log_up" not in running.metrics()
+
+
+def test_collectors_and_faults_can_be_switched_off(agent, wait_for) -> None:
+    running = agent("--no-collector.power", "--no-collector.xid", "--collector.pipes")
+    wait_for(lambda: [s for s in running.metrics() if s.startswith("gpuscope_gpu_pipe_")], "pipes")
+    names = {series.partition("{")[0] for series in running.metrics()}
+    assert "gpuscope_gpu_memory_used_bytes" in names
+    assert not {name for name in names if "power_watts" in name or "xid" in name}
+
+
+def test_a_port_in_use_starts_nothing(command: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        words = ["--web.listen-address", "127.0.0.1:0", "--web.listen-address", address, "--simulate", "h100x8"]
+        code, text = finish(command(*words), tmp_path)
+    assert code == 2
+    assert text == (f"gpuscope: error: --web.listen-address '{address}': the port is in use by another program\n")
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_file_is_no_folder_for_the_state(command: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    code, text = finish(
+        command("--web.listen-address", "127.0.0.1:0", "--simulate", "h100x8", "--state-dir", str(file)), tmp_path
+    )
+    assert (code, text) == (2, f"gpuscope: error: --state-dir: {file}: not a folder that can be written to\n")
+
+
+def test_systemd_gives_the_folder_for_the_position_in_the_kernel_log(agent, wait_for, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    running = agent(simulate="xid-burst", STATE_DIRECTORY=f"{state}:/elsewhere")
+    wait_for(running.ready, "first full cycle")
+    assert running.stop() == 0
+    assert [entry.name for entry in state.iterdir()] == ["kernel-log.json"]
+
+
+def test_faults_come_from_the_kernel_log_that_is_named(agent, wait_for, tmp_path: Path) -> None:
+    log = tmp_path / "kern.log"
+    log.write_text("")
+    running = agent("--kernel-log", str(log), simulate="h100x8")
+    wait_for(running.ready, "first full cycle")
+    bus = running.get("/api/v1/gpus").json()
+    address = next(gpu for gpu in bus["gpus"] if gpu["index"] == 0)["pci_bus_id"].lower()[4:]
+    with log.open("a", encoding="utf-8") as out:
+        out.write(f"Jan  1 00:00:00 host kernel: NVRM: Xid (PCI:{address[:10]}): 79, pid=1, name=x, lost\n")
+    wait_for(
+        lambda: sum(v for s, v in running.metrics().items() if "xid_errors_total" in s and 'xid="79"' in s) == 1,
+        "the fault in the metrics",
+    )
+
+
+def test_an_empty_variable_and_service_links_do_not_stop_the_agent(agent) -> None:
+    links = {"GPUSCOPE_PORT": "tcp://10.0.0.1:9836", "GPUSCOPE_SERVICE_HOST": "10.0.0.1", "GPUSCOPE_NODE_NAME": ""}
+    assert agent(**links).get("/-/healthy").status_code == 200
+
+
+def test_no_folder_of_the_simulation_stays_behind(agent, tmp_path: Path) -> None:
+    running = agent()
+    assert len(list((tmp_path / "tmp").iterdir())) == 1
+    assert running.stop() == 0
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_open_files_belong_to_the_agent_only(agent) -> None:
+    running = agent()
+    descriptors = os.listdir(f"/proc/{running.process.pid}/fd")
+    assert len(descriptors) < 64
