@@ -53,11 +53,13 @@ types: install ## Check types
 generate: install ## Write the generated parts of the documentation
 	$(BIN)/gpuscope-generator reference
 	$(BIN)/gpuscope-generator tables
+	$(BIN)/gpuscope settings --update docs/configuration.md
 
 .PHONY: check-generated
 check-generated: install ## Fail when generated files are stale
 	$(BIN)/gpuscope-generator reference --check
 	$(BIN)/gpuscope-generator tables --check
+	$(BIN)/gpuscope settings --update docs/configuration.md --check
 
 .PHONY: bench
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse

@@ -2,7 +2,6 @@
 
 import difflib
 import importlib
-import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -22,8 +21,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "xids": ("gpuscope.faults.command", "Print the XID catalogue that is in force."),
 }
 """Module (its attribute ``command`` is the click command) and one line of help, by name of the command."""
-
-_EXTRAS = {"rich": "top"}
 
 
 class _Lazy(click.Group):
@@ -84,25 +81,13 @@ def _run(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = root.main(args=words, prog_name="gpuscope", standalone_mode=False)
-        sys.stdout.flush()
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else _path(words)
         return _fail(f"{_one_line(error.format_message())} (see {path} --help)", 2)
-    except click.ClickException as error:
-        return _fail(_one_line(error.format_message()), 2)
-    except ConfigError as error:
+    except (click.ClickException, ConfigError) as error:
         return _fail(_one_line(str(error)), 2)
     except GpuscopeError as error:
         return _fail(_one_line(str(error)), 1)
-    except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
-            raise
-        return _fail(f"{error.name} is not installed: pip install 'gpuscope[{extra}]'", 2)
-    except BrokenPipeError:
-        # The reader has seen enough; the interpreter must not complain about it at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except (click.Abort, KeyboardInterrupt):
         return 130
     return code if isinstance(code, int) else 0

@@ -115,8 +115,14 @@ def agent(command: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> It
     for one in started:
         one.session.close()
         if one.process.poll() is None:
+            one.process.terminate()
+        try:
+            one.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
             one.process.kill()
-        one.process.wait(timeout=60)
+            one.process.wait(timeout=30)
+            raise
+        assert "Traceback" not in one.log
 
 
 @pytest.fixture(name="wait_for")

@@ -3,6 +3,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,13 +60,52 @@ def test_without_a_driver_the_agent_stays_up_and_says_so(agent, wait_for) -> Non
     assert running.get("/-/ready").status_code == 503
 
 
-def test_on_a_real_machine_without_nvidia_driver(agent) -> None:
-    if Path("/proc/driver/nvidia").exists():
-        pytest.fail("this test is for a machine without an NVIDIA driver")
+def test_on_the_real_driver_the_node_is_the_host(agent) -> None:
     running = agent("--kernel-log", "off", simulate="")
-    running.logged("driver not available")
     assert running.get("/api/v1/health").json()["node"] == socket.gethostname()
     assert "gpuscope_kernel_log_up" not in running.metrics()
+    assert f"on node {socket.gethostname()}, NVML" in running.log
+
+
+def test_the_kernel_log_of_the_real_machine_is_read_or_the_reason_is_told(agent, wait_for) -> None:
+    running = agent(simulate="")
+    wait_for(
+        lambda: (
+            "reading the kernel log from /dev/kmsg" in running.log or "kernel log not read: /dev/kmsg" in running.log
+        ),
+        "a word about the kernel log",
+    )
+
+
+def test_what_a_pid_namespace_hides_is_told_at_start(agent, tmp_path: Path) -> None:
+    namespaces = tmp_path / "proc/self/ns"
+    namespaces.mkdir(parents=True)
+    (namespaces / "pid").symlink_to("pid:[4026532000]")
+    running = agent("--path.procfs", str(tmp_path / "proc"))
+    running.logged("process counts are absent: this PID namespace is not the host's")
+
+
+def test_a_proc_file_system_that_says_nothing_is_told_at_start(agent, tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    running = agent("--path.procfs", str(tmp_path / "proc"))
+    running.logged(f"process counts may be absent: {tmp_path}/proc/self/ns/pid cannot be read")
+
+
+def test_no_place_for_the_simulated_machine_starts_nothing(tmp_path: Path) -> None:
+    words = f"{sys.executable} -m gpuscope agent --web.listen-address 127.0.0.1:0 --simulate h100x8"
+    # Without room for coverage's file either, measuring this process would only add a complaint of its own.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GPUSCOPE_", "COVERAGE_"))}
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -f 0; exec {words}"],
+        env={**kept, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("gpuscope: error: --simulate: no place for a temporary folder: ")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_collectors_and_faults_can_be_switched_off(agent, wait_for) -> None:
