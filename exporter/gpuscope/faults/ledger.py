@@ -176,7 +176,8 @@ class FaultLedger:
         if not self.published:
             return ()
         with self._lock:
-            return tuple(entry.fault for entry in self._recent)
+            faults = [entry.fault for entry in self._recent]
+        return tuple(sorted(faults, key=lambda fault: fault.first, reverse=True))
 
     def _xid_fault(
         self, source: str, code: int, when: float, count: int, uuid: str | None, bus: str | None, gi: int | None,

@@ -259,6 +259,13 @@ def test_memory_and_series_are_bounded_while_a_fault_counts(account: Account, ca
     assert account.xids()["1", "", ""] == 2
 
 
+def test_faults_are_listed_newest_first_whenever_they_were_reported(account: Account) -> None:
+    account.nvml(48, T + 30)
+    account.ledger.log_fault(line(31), T)
+    account.ledger.log_fault(switch(20034, "Fatal, "), T + 15)
+    assert [fault.code for fault in account.ledger.recent()] == [48, 20034, 31]
+
+
 def test_unpublished_faults_are_counted_and_hidden(account: Account) -> None:
     account.ledger.companions.append(lambda: account.ledger.samples(GPUS[1]))
     assert account.node()
