@@ -165,7 +165,9 @@ def report(
 ) -> int:
     ours, other = "gpuscope", "nvitop-exporter"
     lines = {name: [line for line in body.decode().splitlines() if line[:1] != "#"] for name, body in bodies.items()}
-    gpus = {f'gpu="{n}"': sum(f'gpu="{n}"' in line and "mig_uuid" not in line for line in lines[ours]) for n in range(8)}
+    gpus = {
+        f'gpu="{n}"': sum(f'gpu="{n}"' in line and "mig_uuid" not in line for line in lines[ours]) for n in range(8)
+    }
     instances: dict[str, int] = {}
     for line in lines[ours]:
         found = re.search(r'mig_uuid="([^"]+)"', line)
@@ -192,7 +194,9 @@ def report(
     print(f"\nsimulated driver inside the agent: {60 * simulator:.2f} CPU s/min")
     print(f"{len(instances)} MIG instances on {len(gpus)} GPUs\n\nbudget")
     for name, limit in BUDGET.items():
-        print(f"{name:<28}{found[name]:>14.2f}{'≤ ' + format(limit, 'g'):>18}{'ok' if found[name] <= limit else 'OVER':>9}")
+        print(
+            f"{name:<28}{found[name]:>14.2f}{'≤ ' + format(limit, 'g'):>18}{'ok' if found[name] <= limit else 'OVER':>9}"
+        )
     return sum(found[name] > limit for name, limit in BUDGET.items())
 
 
