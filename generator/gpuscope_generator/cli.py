@@ -18,6 +18,7 @@ def generator() -> None:
     \b
     gpuscope-generator reference            write docs/metrics.md
     gpuscope-generator reference --check    only say whether it is current
+    gpuscope-generator tables               fill the tables in README.md
     """
 
 
@@ -36,7 +37,6 @@ def reference(context: click.Context, output: Path, check: bool) -> None:
 
     The file is replaced in one step, and only when something changed.
     """
-    from gpuscope_generator import artefact
     from gpuscope_generator.reference import page
 
     text = page()
@@ -45,18 +45,56 @@ def reference(context: click.Context, output: Path, check: bool) -> None:
             raise click.UsageError("--check needs a file, not -")
         click.echo(text, nl=False)
         return
+    _publish(context, "--output", output, text, check=check)
+
+
+@generator.command()
+@click.option(
+    "--page",
+    "pages",
+    type=click.Path(path_type=Path, dir_okay=False),
+    multiple=True,
+    default=[Path("README.md")],
+    show_default=True,
+    help="Page to fill; may be given more than once.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 and say what differs when a page is stale.")
+@click.pass_context
+def tables(context: click.Context, pages: tuple[Path, ...], check: bool) -> None:
+    """Fill the tables inside pages that people write.
+
+    \b
+    A page asks for a table with two lines:
+      <!-- table: collectors -->
+      <!-- end of table -->
+    """
+    from gpuscope_generator.tables import fill
+
+    for page in pages:
+        try:
+            text = fill(page.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise click.ClickException(f"--page {page}: {error.strerror or error}") from error
+        except ValueError as error:
+            raise click.ClickException(f"--page {page}: {error}") from error
+        _publish(context, "--page", page, text, check=check)
+
+
+def _publish(context: click.Context, flag: str, path: Path, text: str, *, check: bool) -> None:
+    from gpuscope_generator import artefact
+
     try:
         if check:
-            found = artefact.difference(output, text)
+            found = artefact.difference(path, text)
             if found is not None:
-                click.echo(f"{output} is stale; run gpuscope-generator reference\n{found}", err=True)
+                click.echo(f"{path} is stale; run gpuscope-generator {context.info_name}\n{found}", err=True)
                 context.exit(1)
-            click.echo(f"{output} is current")
+            click.echo(f"{path} is current")
         else:
-            changed = artefact.write(output, text)
-            click.echo(f"{output} {'written' if changed else 'was current'}")
+            changed = artefact.write(path, text)
+            click.echo(f"{path} {'written' if changed else 'was current'}")
     except OSError as error:
-        raise click.ClickException(f"--output {output}: {error.strerror or error}") from error
+        raise click.ClickException(f"{flag} {path}: {error.strerror or error}") from error
 
 
 def main(arguments: list[str] | None = None) -> None:

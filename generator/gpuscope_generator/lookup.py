@@ -6,7 +6,16 @@ from gpuscope.catalogue import METRICS
 from gpuscope.catalogue.metric import Kind, Level, Metric, Unit
 from gpuscope_generator.markdown import code, codes, table
 
-__all__ = ["DCGM_LABELS", "WITHOUT_TWIN", "dcgm_table", "label_table", "smi_fields", "smi_table", "without_twin_table"]
+__all__ = [
+    "DCGM_LABELS",
+    "WITHOUT_TWIN",
+    "conversion",
+    "dcgm_table",
+    "label_table",
+    "smi_fields",
+    "smi_table",
+    "without_twin_table",
+]
 
 _PREFIX = "DCGM_FI_"
 
@@ -46,7 +55,7 @@ def dcgm_table() -> str:
     for metric in METRICS:
         for pair, series in _dcgm_series(metric):
             rows.setdefault(pair, {}).setdefault(metric.level, []).append(series)
-            note = metric.dcgm_note or "same"
+            note = conversion(metric)
             if note not in notes.setdefault(pair, []):
                 notes[pair].append(note)
     return table(
@@ -62,6 +71,12 @@ def dcgm_table() -> str:
             for pair, found in sorted(rows.items(), key=lambda row: row[0][0] or row[0][1])
         ),
     )
+
+
+def conversion(metric: Metric) -> str:
+    """How a DCGM value becomes ours, in words."""
+    words = {"": "same", "label": "a label", "decode": "decode the number"}
+    return words.get(metric.dcgm_note, metric.dcgm_note)
 
 
 def _full(name: str) -> str:
@@ -92,11 +107,12 @@ _FROM_SMI = {
     Unit.SECONDS: "µs, /1000000",
     Unit.WATTS: "W, same",
 }
+_SMI_WORDS = {"pstate": "P0 is 0", "fabric.status": "Success is 0"}
 
 
 def smi_table() -> str:
     """Field of ``nvidia-smi --query-gpu``, our metric, and how the units differ; sorted by field."""
-    rows = sorted((field, metric.name, _from_smi(metric)) for metric in METRICS for field in smi_fields(metric))
+    rows = sorted((field, metric.name, _from_smi(metric, field)) for metric in METRICS for field in smi_fields(metric))
     return table(
         ("`nvidia-smi --query-gpu`", "gpuscope", "From nvidia-smi to ours"),
         ((code(field), code(name), conversion) for field, name, conversion in rows),
@@ -108,9 +124,13 @@ def smi_fields(metric: Metric) -> tuple[str, ...]:
     return tuple(field for field in metric.smi.split(", ") if field)
 
 
-def _from_smi(metric: Metric) -> str:
+def _from_smi(metric: Metric, field: str) -> str:
+    if field in _SMI_WORDS:
+        return _SMI_WORDS[field]
     if metric.kind is Kind.INFO:
         return "a label"
     if metric.kind is Kind.STATE_SET:
         return "the series of that state is 1"
+    if not metric.unit and metric.high == 1:
+        return "Active, Enabled, Yes or True is 1"
     return _FROM_SMI.get(metric.unit, "same")

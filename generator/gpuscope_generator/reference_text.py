@@ -23,9 +23,8 @@ NOTATION = """\
   `increase()`. A *gauge* is a level. An *info* is always 1 and carries facts in its labels, to be joined on `uuid`.
   A *state set* has one series for each state, of which exactly one is 1.
 - **Unit.** Base units only. A ratio goes from 0 to 1 and is never a percentage.
-- **In MIG mode.** *per MIG instance*: one series for each instance. *whole GPU only*: the value exists for the GPU
-  alone, also while MIG is on. *absent while MIG is on*: the driver stops answering for the GPU, and has nothing for
-  the instances.
+- **In MIG mode.** *per instance*: one series for each MIG instance. *whole GPU*: one series for the GPU, also while
+  MIG is on. *absent*: the driver stops answering for the GPU while MIG is on, and has nothing for the instances.
 - **Source.** The NVML call or field that the number comes from. A number after "field" is one of
   `nvmlDeviceGetFieldValues`; where NVIDIA moved numbers between drivers, the agent picks the right one by driver
   version.
@@ -72,7 +71,7 @@ LABEL_MEANINGS = {
     "sensor": "Temperature sensor.",
     "severity": "How bad an error is.",
     "state": "State that the series stands for.",
-    "summary": "The driver's verdict.",
+    "health": "The driver's verdict.",
     "sxid": "SXID code of an NVSwitch error.",
     "threshold": "Which of the temperature thresholds.",
     "tier": "Sampling tier, see above.",
