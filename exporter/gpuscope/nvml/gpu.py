@@ -107,6 +107,7 @@ class Gpu(Handle):
         if changed:
             self.close_windows()
             self.forget()
+            self._drop_kept({instance.uuid for _, instance in found})
             for device in self.mig:
                 device.forget()
             per_gi = [instance.gi for _, instance in found]
@@ -124,6 +125,15 @@ class Gpu(Handle):
             for device, (pointer, _) in zip(self.mig, found, strict=True):
                 device.pointer = pointer
         return changed
+
+    def _drop_kept(self, present: set[str]) -> None:
+        """Forgets the state of MIG devices that are gone: their UUIDs never come back."""
+        gone = [device.uuid for device in self.mig if device.uuid not in present]
+        self._kept = {
+            key: kept
+            for key, kept in self._kept.items()
+            if not (isinstance(key, tuple) and any(u in key for u in gone))
+        }
 
     def windows(self) -> list[GpmWindow]:
         """The GPM windows of the GPU and of its MIG devices."""

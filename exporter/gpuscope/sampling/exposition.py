@@ -32,7 +32,7 @@ def _escape_help(text: str) -> str:
     return text.replace("\\", "\\\\").replace("\n", "\\n")
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def _series(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
     if not names:
         return metric_name + " "
