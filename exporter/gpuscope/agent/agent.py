@@ -117,10 +117,7 @@ class Agent:
                 log.info("stopping")
                 return 0
             for received in signals:
-                if received == signal.SIGHUP:
-                    self.reload()
-                else:
-                    self.toggle_release()
+                self._act(received)
             self._resume_in_time()
             if self._stuck_too_long():
                 log.error("a driver call hangs for longer than --exit-on-stuck allows; exiting")
@@ -175,6 +172,15 @@ class Agent:
         log.info("releasing the driver, for at most %s", self._release_limit())
         self._released_at = time.monotonic()
         self._supervisor.release()
+
+    def _act(self, number: int) -> None:
+        try:
+            if number == signal.SIGHUP:
+                self.reload()
+            else:
+                self.toggle_release()
+        except Exception:  # the boundary: whatever a signal leads to, sampling and scrapes go on
+            log.exception("signal %d could not be carried out", number)
 
     def _signal(self, number: int, _frame: FrameType | None) -> None:
         self._signals.append(number)
