@@ -84,7 +84,7 @@ NVML_CALLS = Metric(
     kind=Kind.COUNTER,
     level=Level.NODE,
     extra=("call",),
-    help="NVML calls made.",
+    help="Calls of an NVML function, those that failed included.",
     tier=Tier.SELF,
     source="the agent itself",
 )

@@ -105,6 +105,7 @@ FEC_HISTORY = Metric(
     mig=MigBehaviour.BLOCKED,
     dcgm=tuple(f"DEV_NVLINK_COUNT_FEC_HISTORY_{number}" for number in range(16)),
     dcgm_labels=tuple(f'bin="{number}"' for number in range(16)),
+    values=((), tuple(str(number) for number in range(16))),
     default=False,
 )
 LINK_SPEED = Metric(

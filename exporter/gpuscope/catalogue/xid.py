@@ -107,7 +107,7 @@ KERNEL_LOG_LINES = Metric(
     name="gpuscope_kernel_log_lines_total",
     kind=Kind.COUNTER,
     level=Level.NODE,
-    help="Kernel log lines read.",
+    help="Lines read from the kernel log, whether they tell of a fault or not.",
     tier=Tier.SELF,
     source="/dev/kmsg or a file",
 )
