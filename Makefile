@@ -54,12 +54,14 @@ generate: install ## Write the generated parts of the documentation
 	$(BIN)/gpuscope-generator reference
 	$(BIN)/gpuscope-generator tables
 	$(BIN)/gpuscope settings --update docs/configuration.md
+	$(BIN)/gpuscope xids --update docs/faults.md
 
 .PHONY: check-generated
 check-generated: install ## Fail when generated files are stale
 	$(BIN)/gpuscope-generator reference --check
 	$(BIN)/gpuscope-generator tables --check
 	$(BIN)/gpuscope settings --update docs/configuration.md --check
+	$(BIN)/gpuscope xids --update docs/faults.md --check
 
 .PHONY: bench
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse

@@ -169,6 +169,18 @@ def test_a_truncated_file_is_read_from_its_beginning(account: Account, follow: F
     eventually(lambda: account.codes() == [31, 48])
 
 
+def test_a_shorter_file_that_begins_as_before_is_read_from_its_beginning(
+    account: Account, follow: Follow, log: Path
+) -> None:
+    banner = "x" * 400
+    log.write_text(f"{banner}\n")
+    follow(log)
+    append(log, xid(31), "y" * 1000)
+    eventually(lambda: account.codes() == [31])
+    log.write_text(f"{banner}\n{xid(48)}\n")
+    eventually(lambda: account.codes() == [31, 48])
+
+
 def test_a_file_written_anew_and_longer_is_read_from_its_beginning(account: Account, follow: Follow, log: Path) -> None:
     reader = follow(log)
     append(log, xid(31))
