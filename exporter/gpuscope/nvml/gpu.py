@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable
-from ctypes import c_uint
+from ctypes import byref, c_uint
 from typing import Any, TypeVar
 
 import pynvml
@@ -203,8 +203,8 @@ def _identity(probe: Handle, index: int, uuid: str) -> GpuIdentity:
     capability = probe.ask("nvmlDeviceGetCudaComputeCapability")
     arch = probe.ask("nvmlDeviceGetArchitecture")
     numa = probe.ask("nvmlDeviceGetNumaNodeId")
-    # The binding's default for this argument is one object shared by all threads.
-    module = probe.attempt("nvmlDeviceGetModuleId", lambda function: function(pointer, c_uint()))
+    # Without an argument the binding would use one object for all threads.
+    module = probe.attempt("nvmlDeviceGetModuleId", lambda function: _module_id(function, pointer))
     return GpuIdentity(
         index=index,
         uuid=uuid,
@@ -219,6 +219,15 @@ def _identity(probe: Handle, index: int, uuid: str) -> GpuIdentity:
         board_part=probe.text("nvmlDeviceGetBoardPartNumber"),
         module_id="" if module is None else str(module),
     )
+
+
+def _module_id(function: Any, pointer: Any) -> int:
+    # Old bindings want a reference here, the newest take both and check the return code of neither.
+    number = c_uint()
+    code = function(pointer, byref(number))
+    if code:
+        raise pynvml.NVMLError(code)
+    return number.value
 
 
 def _decoded(value: object) -> str:

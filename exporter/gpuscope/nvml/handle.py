@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from ctypes import ArgumentError
 from typing import Any
 
 import pynvml
@@ -103,7 +104,7 @@ class Handle:
                 self._refuse(slot, call)
             else:
                 self._failed(slot, call, error.value)
-        except (TypeError, AttributeError):  # a binding with other parameters or without the struct
+        except (TypeError, AttributeError, ArgumentError):  # a binding with other parameters or without the struct
             self._refuse(slot, call)
         finally:
             self.ledger.calls[call] += 1

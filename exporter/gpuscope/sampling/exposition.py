@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from gpuscope.catalogue.metric import Kind, Metric, Sample
 
-__all__ = ["Blocks", "Exposition", "escape_label", "render_blocks"]
+__all__ = ["Blocks", "Exposition", "escape_label", "forget_series", "render_blocks"]
 
 Blocks = Mapping[Metric, str]
 """For each metric the finished sample lines of one source, every line ended by a newline."""
@@ -38,6 +38,11 @@ def _series(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -
         return metric_name + " "
     pairs = ",".join(f'{name}="{escape_label(value)}"' for name, value in zip(names, values, strict=True))
     return f"{metric_name}{{{pairs}}} "
+
+
+def forget_series() -> None:
+    """Drops the remembered label texts; for when many of them will not come back, as after a MIG change."""
+    _series.cache_clear()
 
 
 def _number(value: float) -> str:

@@ -10,7 +10,7 @@ from gpuscope.collectors.collector import Collector
 from gpuscope.collectors.sink import Sink
 from gpuscope.errors import DeviceLost, NvmlUnavailable
 from gpuscope.nvml.gpu import Gpu
-from gpuscope.sampling.exposition import render_blocks
+from gpuscope.sampling.exposition import forget_series, render_blocks
 
 __all__ = ["TIERS", "CollectorRun", "GpuSampler", "Readings"]
 
@@ -83,6 +83,7 @@ class GpuSampler:
         if not self.gpu.refresh_mig():
             return False
         self.readings = {}
+        forget_series()
         return True
 
     def samples(self) -> tuple[Sample, ...]:

@@ -88,7 +88,7 @@ def _gpu_cells(gpu: GpuRow, wide: bool) -> "list[str | Text]":
     limit = f"/{gpu.power_limit:.0f}" if gpu.power_limit is not None and wide else ""
     return [
         f"  {gpu.index}",
-        gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12],
+        Text(gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12]),
         state,
         _bar(gpu.sm),
         *([_percent(gpu.tensor), _percent(gpu.utilization)] if wide else []),

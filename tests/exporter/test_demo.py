@@ -1,0 +1,146 @@
+"""The demo and top, run as a user runs them."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpuscope.demo.children import Children
+from gpuscope.demo.programs import find
+from gpuscope.errors import SourceError
+
+ROOT = Path(__file__).parents[2]
+GPUSCOPE = [sys.executable, "-m", "gpuscope"]
+ENVIRONMENT = {**os.environ, "COLUMNS": "130", "NO_COLOR": "1"}
+
+
+def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*GPUSCOPE, *arguments], capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def agent_url() -> Iterator[str]:
+    command = [*GPUSCOPE, "agent", "--simulate", "h100-mig", "--web.listen-address", "127.0.0.1:0"]
+    command += ["--node-name", "tested", "--interval.activity", "500ms", "--log.format", "json"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stderr is not None
+    url = ""
+    while not url:
+        line = process.stderr.readline()
+        assert line, "the agent ended"
+        found = re.search(r"http://127\.0\.0\.1:\d+", line)
+        url = found[0] if found else ""
+    end = time.monotonic() + 60
+    while _run("top", "--json", url).stdout.count('"sm": 0.') < 4 and time.monotonic() < end:
+        time.sleep(0.3)
+    yield url
+    process.terminate()
+    process.communicate(timeout=10)
+
+
+def test_once_shows_a_fleet_through_prometheus_and_leaves_nothing_behind() -> None:
+    result = _run("demo", "--once")
+    assert result.returncode == 0, result.stdout + result.stderr
+    gpus, nodes = re.search(r"(\d+) GPUs in (\d+) nodes", result.stdout).groups()
+    assert int(gpus) >= 16
+    assert int(nodes) >= 2
+    assert "└ 3g.40gb" in result.stdout
+    assert "✗" not in result.stdout
+    left = subprocess.run(["pgrep", "-f", "simulate.seed h100-a"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_a_program_of_the_fleet_that_ends_ends_the_demo_with_its_last_lines() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        result = _run("demo", "--once", "--scenario", "taken=h100x8", "--prometheus-port", port)
+    assert result.returncode == 2
+    assert "prometheus ended with code 1; its last lines:" in result.stderr
+    assert "address already in use" in result.stderr
+    assert "Traceback" not in result.stderr
+    left = subprocess.run(["pgrep", "-f", "simulate.seed taken"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+@pytest.mark.parametrize("entry", ["only", "=h100x8", "a="])
+def test_a_malformed_scenario_is_named(entry: str) -> None:
+    result = _run("demo", "--once", "--scenario", entry)
+    assert (result.returncode, result.stderr) == (2, f"gpuscope: error: --scenario {entry!r}: must be NODE=SCENARIO\n")
+
+
+def test_interrupt_stops_everything() -> None:
+    process = subprocess.Popen(
+        [*GPUSCOPE, "demo", "--scenario", "interrupted=h100x8"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "Prometheus is ready" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=30)
+    assert "stopped everything" in rest
+    left = subprocess.run(["pgrep", "-f", "simulate.seed interrupted"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_top_shows_a_running_agent(agent_url: str) -> None:
+    result = _run("top", "--once", agent_url)
+    assert result.returncode == 0, result.stderr
+    assert "tested" in result.stdout
+    assert "8 GPUs, 15 MIG instances" in result.stdout
+
+
+def test_top_gives_rows_as_json(agent_url: str) -> None:
+    (node,) = json.loads(_run("top", "--json", agent_url).stdout)
+    assert node["node"] == "tested"
+    assert len(node["gpus"]) == 8
+    assert all(gpu["up"] for gpu in node["gpus"].values())
+
+
+def test_top_says_who_does_not_answer_and_shows_the_others(agent_url: str, free_port) -> None:
+    dead = f"127.0.0.1:{free_port()}"
+    result = _run("top", "--once", agent_url, dead)
+    assert result.returncode == 0
+    assert "unreachable: connection refused" in result.stdout
+    assert "8 GPUs" in result.stdout
+    alone = _run("top", "--once", dead)
+    assert alone.returncode == 2
+    assert alone.stderr == f"gpuscope: error: no agent answers at http://{dead}\n"
+
+
+def test_top_names_an_address_that_is_none() -> None:
+    result = _run("top", "--once", "ftp://host")
+    assert (result.returncode, result.stderr) == (
+        2,
+        "gpuscope: error: 'ftp://host': is not an address like http://host:9836\n",
+    )
+
+
+def test_a_child_that_ends_is_reported_with_its_last_lines(tmp_path: Path) -> None:
+    with Children(tmp_path) as children:
+        child = children.start("short", [sys.executable, "-c", "print('the reason'); raise SystemExit(3)"])
+        child.process.wait(10)
+        with pytest.raises(SourceError, match=r"short ended with code 3; its last lines:\nthe reason"):
+            children.check()
+
+
+def test_a_program_that_cannot_be_had_says_how_to_install_it(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceError, match="without apt-get it cannot be fetched; install prometheus"):
+        find("prometheus", tmp_path / "cache")
