@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from gpuscope.catalogue import SUBJECTS
 from gpuscope_generator.markdown import code, table
-from gpuscope_generator.reference import description, state
+from gpuscope_generator.reference import description, flag, state
 
 __all__ = ["TABLES", "fill"]
 
@@ -22,9 +22,9 @@ def collectors() -> str:
     """Every collector: its flag, whether it is on by default, what it publishes."""
     rows = []
     for subject, metrics in SUBJECTS.items():
-        flag = "" if state(subject) == "always on" else code(f"--collector.{subject}")
+        switch = "" if state(subject) == "always on" else code(flag(subject))
         title, _ = description(subject)
-        rows.append((f"[{subject}](docs/metrics.md#{subject})", str(len(metrics)), state(subject), flag, title))
+        rows.append((f"[{subject}](docs/metrics.md#{subject})", str(len(metrics)), state(subject), switch, title))
     return table(("Collector", "Metrics", "By default", "Flag", "About"), rows)
 
 
