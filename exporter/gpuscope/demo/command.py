@@ -1,6 +1,7 @@
 """``gpuscope demo``."""
 
 import os
+import re
 import sys
 import tempfile
 import time
@@ -59,10 +60,12 @@ class _Fleet:
 @click.option("--duration", type=float, help="Stop after so many seconds.")
 @click.option("--prometheus-port", type=int, help="Port of Prometheus; by default a free one.")
 @click.option("--cache-dir", type=click.Path(path_type=Path), help="Where downloaded programs are kept.")
+@click.option("--after", default=0.0, help="With --once: look after so many seconds, to see the faults of a scenario.")
+@click.option("--picture", type=click.Path(path_type=Path), help="With --once: save the table as an SVG picture.")
 @click.option("--no-color", is_flag=True, envvar="NO_COLOR", help="No colours.")
 def command(
     once: bool, scenarios: tuple[str, ...], real: bool, duration: float | None, prometheus_port: int | None,
-    cache_dir: Path | None, no_color: bool,
+    cache_dir: Path | None, after: float, picture: Path | None, no_color: bool,
 ) -> None:  # fmt: skip
     """Run a GPU fleet with Prometheus, and show it live.
 
@@ -83,7 +86,7 @@ def command(
         with tempfile.TemporaryDirectory(prefix="gpuscope-demo-") as folder, Children(Path(folder)) as children:
             running = _start(children, Path(folder), fleet, prometheus, prometheus_port, tell)
             if once:
-                _once(screen, children, running, tell)
+                _once(screen, children, running, tell, picture, after)
             else:
                 _show(screen, children, running, duration)
     except SourceError as error:
@@ -171,10 +174,18 @@ def _wait(
     tell(what)
 
 
-def _once(screen: Any, children: Children, running: _Fleet, tell: Callable[[str], None]) -> None:
+def _once(
+    screen: Any,
+    children: Children,
+    running: _Fleet,
+    tell: Callable[[str], None],
+    picture: Path | None,
+    after: float,
+) -> None:
     checks: list[Check] = []
     nodes: list[NodeRows] = []
     tell("waiting until counters have moved")
+    time.sleep(after)
     end = time.monotonic() + _SETTLE_S
     while time.monotonic() < end:
         children.check()
@@ -187,9 +198,25 @@ def _once(screen: Any, children: Children, running: _Fleet, tell: Callable[[str]
     for check in checks:
         screen.print(f"{'✓' if check.passed else '✗'} {check.text}: {check.seen}", style="" if check.passed else "red")
     screen.print(summary(nodes))
+    if picture is not None:
+        _save(picture, nodes)
     failed = [check.text for check in checks if not check.passed]
     if failed:
         raise SourceError(f"failed: {'; '.join(failed)}")
+
+
+def _save(picture: Path, nodes: list[NodeRows]) -> None:
+    import io
+
+    from rich.console import Console
+
+    canvas = Console(record=True, width=112, file=io.StringIO(), force_terminal=True)
+    canvas.print(gpu_table(nodes, width=112))
+    canvas.print(summary(nodes))
+    text = canvas.export_svg(title="gpuscope demo")
+    # Pictures of a repository must not load fonts from elsewhere.
+    text = re.sub(r"@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code", "monospace")
+    picture.write_text(text, encoding="utf-8")
 
 
 def _show(screen: Any, children: Children, running: _Fleet, duration: float | None) -> None:
