@@ -2,6 +2,7 @@
 
 from gpuscope.simulate.clock import Clock, ManualClock, RealClock
 from gpuscope.simulate.driver import SimulatedDriver
+from gpuscope.simulate.launch import environment, install, uninstall
 from gpuscope.simulate.scenario import Scenario, ScenarioInfo, load, scenarios
 
 __all__ = [
@@ -11,6 +12,9 @@ __all__ = [
     "Scenario",
     "ScenarioInfo",
     "SimulatedDriver",
+    "environment",
+    "install",
     "load",
     "scenarios",
+    "uninstall",
 ]

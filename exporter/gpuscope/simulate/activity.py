@@ -4,7 +4,10 @@ import math
 from dataclasses import dataclass
 from zlib import crc32
 
-__all__ = ["KINDS", "Load", "load_at"]
+__all__ = ["KINDS", "RATIOS", "Load", "load_at"]
+
+RATIOS = ("graphics", "sm", "occupancy", "tensor", "dram")
+"""Activities that GPM gives as ratios."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,13 @@ def show(name: str) -> None:
 @click.argument("scenario")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--seed", default="node-a", show_default=True, help="Name of the simulated machine.")
-@click.option("--speed", default=1.0, type=click.FloatRange(min=0.01), show_default=True, help="How many times faster its world runs.")
+@click.option(
+    "--speed",
+    default=1.0,
+    type=click.FloatRange(min=0.01),
+    show_default=True,
+    help="How many times faster its world runs.",
+)
 def run(scenario: str, program: tuple[str, ...], seed: str, speed: float) -> None:
     """Run a Python program on the simulated driver, unmodified.
 

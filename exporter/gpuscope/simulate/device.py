@@ -1,54 +1,55 @@
-"""State of a simulated GPU: load, physics, counters and faults, advanced lazily as time goes by."""
+"""State of a simulated GPU: load, counters and faults, advanced lazily as time goes by."""
 
 import math
 import threading
 import uuid
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterable, Iterator
 
-from gpuscope.simulate.activity import Load, load_at
-from gpuscope.simulate.model import GIB, MODELS, GpuModel
+from gpuscope.simulate import mig
+from gpuscope.simulate.activity import RATIOS, Load, load_at
+from gpuscope.simulate.mig import SimMig
+from gpuscope.simulate.model import MODELS, GpuModel
+from gpuscope.simulate.physics import (
+    REASON_BRAKE,
+    REASON_HW_THERMAL,
+    REASON_POWER_CAP,
+    REASON_SW_THERMAL,
+    approach,
+    operating_point,
+    settled,
+)
 from gpuscope.simulate.scenario import GpuPlan, MigPlan
 
-__all__ = ["RATIOS", "SimGpu", "SimMig"]
+__all__ = ["SimGpu"]
 
-RATIOS = ("graphics", "sm", "occupancy", "tensor", "dram")
-_AMBIENT_C = 31.0
-_C_PER_WATT = 0.062
-_LAG_S = 25.0
-_MAX_STEPS = 240
-REASON_IDLE, REASON_POWER_CAP, REASON_SW_THERMAL, REASON_HW_THERMAL, REASON_BRAKE = 0x1, 0x4, 0x20, 0x40, 0x80
-_HW_SLOWDOWN = 0x8
-
-
-@dataclass(slots=True, eq=False)
-class SimMig:
-    """A MIG device. ``slices`` belong to its GPU instance, ``ci_slices`` to it; ``integrals`` are ratio-seconds."""
-
-    uuid: str
-    index: int
-    gi: int
-    ci: int
-    plan: MigPlan
-    slices: int
-    ci_slices: int
-    memory: int
-    integrals: dict[str, float] = field(default_factory=lambda: dict.fromkeys(RATIOS, 0.0))
-    load: Load = field(default_factory=Load)
-
-    @property
-    def profile(self) -> str:
-        """Name of the slice as the driver writes it."""
-        return self.plan.profile if self.plan.ci is None else f"{self.plan.ci}c.{self.plan.profile}"
+_CELL_S = 1.0
+_MAX_CELLS = 240
+_HISTORY = 20
+_THROTTLE = {
+    "power_cap": REASON_POWER_CAP,
+    "sw_thermal": REASON_SW_THERMAL,
+    "hw_thermal": REASON_HW_THERMAL,
+    "brake": REASON_BRAKE,
+}
+_BUSES = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)
 
 
 class SimGpu:
     """One simulated GPU. Every access happens under ``lock``, after ``advance``.
+
+    Time is cut into cells of one second on a fixed grid. Within a cell the load is constant, so counters are exact
+    integrals of what the gauges show, however often and whenever somebody looks.
 
     Args:
         index: NVML index.
         plan: model and load.
         seed: name of the machine; UUIDs and serial numbers follow from it.
         start: simulated time of the scenario's start.
+
+    Attributes:
+        now: simulated time that the state stands for.
+        history: (end of cell, graphics ratio) of the last cells.
     """
 
     def __init__(self, index: int, plan: GpuPlan, seed: str, start: float) -> None:
@@ -58,154 +59,130 @@ class SimGpu:
         self.seed = f"{seed}/{index}"
         self.uuid = f"GPU-{uuid.uuid5(uuid.NAMESPACE_OID, self.seed)}"
         self.serial = str(1650000000000 + uuid.uuid5(uuid.NAMESPACE_URL, self.seed).int % 10**9)
-        self.bus = (0x1B, 0x43, 0x52, 0x61, 0x9D, 0xC3, 0xD1, 0xDF)[index % 8] + index // 8
+        self.bus = _BUSES[index % 8] + index // 8
         # Minor numbers follow the order of probing, not the order of NVML.
         self.minor = index ^ 1 if index < 6 else index
         self.lock = threading.Lock()
         self.start = start
+        self.now = start
         self.kind = plan.job
         self.lost = 0
         self.wedged: threading.Event | None = None
+        self.wedged_calls: frozenset[str] = frozenset()
         self.mig_mode = plan.mig is not None
         self.mig: list[SimMig] = []
         self._generation = 0
         self.heat = 0.0
         self.brake = False
         self.rows = [0, 0, 0, 0]
+        self.repair = [0, 0]
         self.ecc_rate = 0.0
         self.recovery_action = 0
-        self._now = start
-        self.load = Load()
-        self.temperature = _AMBIENT_C + self.model.power_idle * _C_PER_WATT
-        self.power = self.model.power_idle
-        self.clock = float(self.model.clock_idle)
-        self.reasons = REASON_IDLE
-        self.lifetime = {"corrected": 12.0 + index, "uncorrected": 0.0}
+        self.history: deque[tuple[float, float]] = deque(maxlen=_HISTORY)
+        self.lifetime = {"corrected": 12.0 + index, "uncorrected": 0.0, "sram": 0.0}
+        self._cell = 0
+        self._cell_end = start + _CELL_S
+        self._flows: list[tuple[dict[str, float], str, float]] = []
         self.reset_counters()
-        if plan.mig is not None:
-            self.partition(plan.mig)
-        # The machine has been at work for a while: warm, but with its counters still at zero.
-        self._step(start, 1e-6)
-        self.temperature = _AMBIENT_C + self.power * _C_PER_WATT
-        self.reset_counters()
+        self.partition(plan.mig or ())
+        # The machine has been at work for a while: it is warm.
+        self.temperature = 0.0
+        self._enter()
+        self.temperature = settled(self.power)
+        self._enter()
 
     def reset_counters(self) -> None:
         """What a reload of the driver sets to zero."""
         self.integrals = dict.fromkeys(RATIOS, 0.0)
-        self.energy_j = 0.0
+        self.totals = dict.fromkeys(("energy_j", "elapsed_cycles", "active_cycles", "decoder"), 0.0)
         self.pcie = {"tx": 4096.0, "rx": 4096.0}
         self.nvlink = {"tx": 0.0, "rx": 0.0}
+        self.nvlink_errors: dict[tuple[str, int], int] = {}
         self.c2c = {"tx": 0.0, "rx": 0.0}
         self.event_ns = dict.fromkeys(("power_cap", "sync_boost", "sw_thermal", "hw_thermal", "brake"), 0.0)
-        self.ecc = {"corrected": 0.0, "uncorrected": 0.0}
-        self.busy_s = 0.0
-        self.active_cycles = 0.0
-        self.elapsed_cycles = 0.0
+        self.ecc = {"corrected": 0.0, "uncorrected": 0.0, "sram": 0.0}
+        self.pcie_replays = 0
+        for instance in self.mig:
+            instance.sram_errors = 0.0
 
-    def partition(self, plans: tuple[MigPlan, ...]) -> None:
-        """Cuts the GPU into MIG devices; an empty plan makes it whole again. Instance ids are reused."""
+    @property
+    def energy_j(self) -> float:
+        """Joules since the driver was loaded."""
+        return self.totals["energy_j"]
+
+    def partition(self, plans: Iterable[MigPlan], *, mode: bool | None = None) -> None:
+        """Cuts the GPU into MIG devices; an empty plan makes it whole again. Instance ids are reused.
+
+        Args:
+            plans: the devices.
+            mode: MIG mode, where it does not follow from the plan: on without any instance.
+        """
         self._generation += 1
-        self.mig_mode = bool(plans)
-        self.mig = []
-        gi, ci = 0, 0
-        for place, plan in enumerate(plans):
-            if plan.same_gi:
-                ci += 1
-            else:
-                # Ids are sparse, as on hardware: the whole-GPU instance would be 0.
-                gi, ci = (1 if gi == 0 else gi + (2 if gi % 4 == 2 else 1)), 0
-            slices = int(plan.profile.split("g.")[0])
-            gigabytes = int(plan.profile.split("g.")[1].split("gb")[0])
-            name = f"{self.seed}/{self._generation}/{place}"
-            self.mig.append(
-                SimMig(
-                    uuid=f"MIG-{uuid.uuid5(uuid.NAMESPACE_OID, name)}",
-                    index=place if place < 2 else place + 1,
-                    gi=gi,
-                    ci=ci,
-                    plan=plan,
-                    slices=slices,
-                    ci_slices=plan.ci or slices,
-                    memory=int(gigabytes * GIB * 0.985),
-                )
-            )
+        self.mig = mig.cut(self.model, plans, f"{self.seed}/{self._generation}")
+        self.mig_mode = bool(self.mig) if mode is None else mode
 
     def advance(self, now: float) -> None:
-        """Moves loads, physics and counters on to ``now``, in steps of at most a second while that is affordable."""
-        gap = now - self._now
-        if gap <= 0:
-            return
-        steps = min(max(1, math.ceil(gap)), _MAX_STEPS)
-        for _ in range(steps):
-            self._step(self._now + gap / steps / 2, gap / steps)
-            self._now += gap / steps
-        self._now = now
+        """Moves loads, physics and counters on to ``now``; over a long gap with coarser steps."""
+        cells = (now - self.now) / _CELL_S
+        stride = math.ceil(cells / _MAX_CELLS) if cells > _MAX_CELLS else 1
+        while self.now < now:
+            if self.now >= self._cell_end:
+                self.history.append((self._cell_end, self.load.graphics))
+                self._cell = round((self._cell_end - self.start) / _CELL_S)
+                self._cell_end = self.start + (self._cell + stride) * _CELL_S
+                self._enter()
+            until = min(now, self._cell_end)
+            self._accrue(until - self.now)
+            self.now = until
 
-    def _step(self, middle: float, dt: float) -> None:
-        t = middle - self.start
-        load = self.load = self._load(t)
-        model = self.model
-        for name in RATIOS:
-            self.integrals[name] += getattr(load, name) * dt
-        want = model.power_idle + (model.power_limit - model.power_idle) * (
-            0.18 * load.graphics + 0.42 * load.sm + 0.34 * load.tensor + 0.28 * load.dram
-        )
-        reasons = 0
-        if load.graphics < 0.01:
-            reasons |= REASON_IDLE
-        if want > model.power_limit:
-            reasons |= REASON_POWER_CAP
-        if self.temperature >= model.slowdown:
-            reasons |= REASON_HW_THERMAL | _HW_SLOWDOWN
-        elif self.temperature >= model.slowdown - 3:
-            reasons |= REASON_SW_THERMAL
-        if self.brake:
-            reasons |= REASON_BRAKE | _HW_SLOWDOWN
-        self.reasons = reasons
-        ceiling = float(model.clock_max)
-        if reasons & REASON_POWER_CAP:
-            ceiling *= 0.93
-        if reasons & REASON_SW_THERMAL:
-            ceiling *= 0.8
-        if reasons & _HW_SLOWDOWN:
-            ceiling *= 0.5
-        self.clock = model.clock_idle if reasons & REASON_IDLE else ceiling
-        drop = 0.62 if reasons & _HW_SLOWDOWN else 1.0
-        self.power = max(model.power_idle, min(want, model.power_limit) * drop)
-        target = _AMBIENT_C + self.power * _C_PER_WATT + self.heat
-        self.temperature += (target - self.temperature) * (1 - math.exp(-dt / _LAG_S))
-        self.energy_j += self.power * dt
-        self.pcie["tx"] += (load.pcie_tx + 2e4) * dt
-        self.pcie["rx"] += (load.pcie_rx + 2e4) * dt
-        for direction in ("tx", "rx"):
-            self.nvlink[direction] += load.nvlink * dt
-            self.c2c[direction] += load.pcie_rx * 4 * dt
-        for name, bit in (
-            ("power_cap", REASON_POWER_CAP),
-            ("sw_thermal", REASON_SW_THERMAL),
-            ("hw_thermal", REASON_HW_THERMAL),
-            ("brake", REASON_BRAKE),
-        ):
-            if reasons & bit:
-                self.event_ns[name] += dt * 1e9
-        self.busy_s += load.graphics * dt
-        self.elapsed_cycles += self.clock * 1e6 * model.sms * dt
-        self.active_cycles += self.clock * 1e6 * model.sms * load.sm * dt
-        self.ecc["corrected"] += self.ecc_rate * dt
-        self.lifetime["corrected"] += self.ecc_rate * dt
+    def unwedge(self) -> None:
+        """Lets calls that hang go on."""
+        wedged, self.wedged = self.wedged, None
+        if wedged is not None:
+            wedged.set()
+
+    def changed(self) -> None:
+        """Works out the rest of the current cell anew after something happened."""
+        self._enter()
+
+    def _accrue(self, dt: float) -> None:
+        for store, key, rate in self._flows:
+            store[key] += rate * dt
+        self.temperature = approach(self.temperature, self._target, dt)
+
+    def _enter(self) -> None:
+        middle = (self.start + self._cell * _CELL_S + self._cell_end) / 2 - self.start
         for instance in self.mig:
-            instance.load = load_at(instance.plan.job, t, instance.uuid, instance.uuid)
-            for name in RATIOS:
-                instance.integrals[name] += getattr(instance.load, name) * dt
+            instance.load = load_at(instance.plan.job, middle, instance.uuid, instance.uuid)
+        self.load = self._mig_load() if self.mig_mode else load_at(self.kind, middle, self.uuid, self.plan.job_name)
+        point = operating_point(self.model, self.load, self.temperature, brake=self.brake)
+        self.power, self.clock, self.reasons = point.power, point.clock, point.reasons
+        self._target = settled(self.power, self.heat)
+        self._flows = [flow for flow in self._rates() if flow[2]]
 
-    def _load(self, t: float) -> Load:
-        if not self.mig_mode:
-            return load_at(self.kind, t, self.uuid, self.plan.job_name)
-        parts = [
-            (instance.ci_slices / self.model.mig_slices, load_at(instance.plan.job, t, instance.uuid, instance.uuid))
-            for instance in self.mig
-        ]
-        names = ("graphics", "sm", "occupancy", "tensor", "dram", "pcie_tx", "pcie_rx")
+    def _rates(self) -> Iterator[tuple[dict[str, float], str, float]]:
+        load, cycles = self.load, self.clock * 1e6 * self.model.sms
+        yield self.totals, "energy_j", self.power
+        yield self.totals, "elapsed_cycles", cycles
+        yield self.totals, "active_cycles", cycles * load.sm
+        yield self.totals, "decoder", load.decoder
+        yield self.pcie, "tx", load.pcie_tx + 2e4
+        yield self.pcie, "rx", load.pcie_rx + 2e4
+        for direction in ("tx", "rx"):
+            yield self.nvlink, direction, load.nvlink
+            yield self.c2c, direction, load.pcie_rx * 4
+        for name, bit in _THROTTLE.items():
+            yield self.event_ns, name, 1e9 if self.reasons & bit else 0.0
+        for store in (self.ecc, self.lifetime):
+            yield store, "corrected", self.ecc_rate
+        for name in RATIOS:
+            yield self.integrals, name, getattr(load, name)
+            for instance in self.mig:
+                yield instance.integrals, name, getattr(instance.load, name)
+
+    def _mig_load(self) -> Load:
+        parts = [(instance.share, instance.load) for instance in self.mig]
+        names = (*RATIOS, "pcie_tx", "pcie_rx")
         return Load(**{name: sum(share * getattr(load, name) for share, load in parts) for name in names})
 
     def used_memory(self, instance: SimMig | None = None) -> int:
@@ -225,7 +202,7 @@ class SimGpu:
             return []
         if self.mig_mode:
             return [
-                (21000 + 100 * self.index + place, int(peer.memory * peer.load.memory * 0.96), peer)
+                (21000 + 100 * self.index + place, int(self._held(peer) * 0.96), peer)
                 for place, peer in enumerate(self.mig)
                 if peer.load.memory
             ]
@@ -234,3 +211,8 @@ class SimGpu:
         first = 20000 + 17 * self.index
         small = 310 << 20
         return [(first, int(self.used_memory() * 0.98) - small, None), (first + 3, small, None)]
+
+    @staticmethod
+    def _held(instance: SimMig) -> float:
+        """Bytes that a compute instance holds of its GPU instance's memory."""
+        return instance.memory * min(instance.load.memory * instance.ci_slices / instance.slices, 0.97)

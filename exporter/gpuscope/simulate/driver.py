@@ -7,14 +7,27 @@ import ctypes
 import logging
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gpuscope.simulate import events, fields, gpm, readings, system
+from gpuscope.simulate import (
+    ecc,
+    events,
+    fields,
+    gpm,
+    identity,
+    instances,
+    links,
+    power,
+    processes,
+    system,
+    utilization,
+    virtual,
+)
 from gpuscope.simulate.clock import Clock, RealClock
 from gpuscope.simulate.node import Node
+from gpuscope.simulate.procfs import write_procfs
 from gpuscope.simulate.scenario import Scenario
 from gpuscope.simulate.status import UNKNOWN, Status
 from gpuscope.simulate.table import Entry
@@ -24,23 +37,24 @@ __all__ = ["SimulatedDriver"]
 log = logging.getLogger(__name__)
 
 _TYPES = {"p": ctypes.c_void_p, "u": ctypes.c_uint, "i": ctypes.c_int, "q": ctypes.c_ulonglong, "s": ctypes.c_char_p}
-_FUNCTIONS: dict[str, Entry] = {
-    **system.FUNCTIONS,
-    **readings.FUNCTIONS,
-    **fields.FUNCTIONS,
-    **gpm.FUNCTIONS,
-    **events.FUNCTIONS,
-}
+_SUBJECTS = (
+    system, identity, instances, utilization, power, ecc, links, fields, gpm, events, processes, virtual,
+)  # fmt: skip
+_FUNCTIONS: dict[str, Entry] = {name: entry for subject in _SUBJECTS for name, entry in subject.FUNCTIONS.items()}
 _SINCE = {
     "nvmlDeviceGetTemperatureV": (570,),
     "nvmlDeviceGetMarginTemperature": (570,),
     "nvmlDeviceGetCurrentClocksEventReasons": (535,),
+    "nvmlDeviceGetSupportedClocksEventReasons": (535,),
     "nvmlDeviceGetSramEccErrorStatus": (550,),
+    "nvmlDeviceGetProcessesUtilizationInfo": (550,),
+    "nvmlSystemGetConfComputeSettings": (550,),
     "nvmlDeviceGetRepairStatus": (575,),
     "nvmlDeviceGetUnrepairableMemoryFlag_v1": (590,),
     "nvmlDeviceGetFanSpeedRPM": (565,),
     "nvmlDeviceGetNumaNodeId": (550,),
 }
+_OPEN_ERROR = "libnvidia-ml.so.1: cannot open shared object file: No such file or directory"
 
 
 class SimulatedDriver:
@@ -77,53 +91,38 @@ class SimulatedDriver:
             OSError: the scenario says that no driver is installed now.
         """
         self.node.tick()
-        if not self.node.present and not self.node.initialized and not self.scenario.driver["present"]:
-            raise OSError("libnvidia-ml.so.1: cannot open shared object file: No such file or directory")
+        if not self.node.installed:
+            raise OSError(_OPEN_ERROR)
         return self
 
     def inject(self, kind: str, **arguments: Any) -> None:
         """Makes something happen now; kinds and arguments as in a scenario's ``events``.
 
         Raises:
-            ValueError: an unknown kind or argument.
+            ValueError: an unknown kind, or arguments that do not fit it or the machine.
         """
         self.node.happen(kind, arguments)
 
     def write_procfs(self, root: Path) -> None:
         """Writes the driver's part of a /proc tree below ``root``."""
-        folder = root / "driver/nvidia"
-        (folder / "gpus").mkdir(parents=True, exist_ok=True)
-        kind = "Open Kernel Module" if self.scenario.driver["kernel_module"] == "open" else "Kernel Module"
-        version = f"NVRM version: NVIDIA UNIX {kind} for x86_64  {self.node.version}  Release Build\n"
-        (folder / "version").write_text(version, encoding="utf-8")
-        (root / "sys/kernel/random").mkdir(parents=True, exist_ok=True)
-        boot_id = uuid.uuid5(uuid.NAMESPACE_OID, self.node.gpus[0].uuid)
-        (root / "sys/kernel/random/boot_id").write_text(f"{boot_id}\n", encoding="utf-8")
-        (root / "stat").write_text(f"btime {int(self.node.log.boot)}\n", encoding="utf-8")
-        (root / "self/ns").mkdir(parents=True, exist_ok=True)
-        namespace = root / "self/ns/pid"
-        namespace.unlink(missing_ok=True)
-        namespace.symlink_to("pid:[4026531836]")
-        for gpu in self.node.gpus:
-            place = folder / "gpus" / f"0000:{gpu.bus:02x}:00.0"
-            place.mkdir(exist_ok=True)
-            facts = f"Model: \t\t {gpu.model.name}\nGPU UUID: \t {gpu.uuid}\nDevice Minor: \t {gpu.minor}\n"
-            (place / "information").write_text(facts, encoding="utf-8")
+        write_procfs(self.node, root)
 
     def close(self) -> None:
         """Lets blocked calls go and closes the kernel log."""
         self.node.close()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("nvml") and name in self._pointers:
-            if name in _SINCE and self.node.driver < _SINCE[name]:
-                raise AttributeError(f"undefined symbol: {name}")
-            return self._pointers[name]
-        raise AttributeError(f"undefined symbol: {name}")
+        pointer = self.__dict__.get("_pointers", {}).get(name)
+        if pointer is None or self.node.driver < _SINCE.get(name, ()):
+            raise AttributeError(f"undefined symbol: {name}")
+        return pointer
 
     def _pointer(self, name: str, signature: str, function: Callable[..., int]) -> Any:
+        calling = self.node.calling
+
         def call(*args: Any) -> int:
             started = time.thread_time()
+            calling.name = name
             try:
                 return function(self.node, *args)
             except Status as status:

@@ -1,48 +1,42 @@
-"""Event sets and process lists of the simulated driver."""
+"""Event functions of the simulated driver."""
 
-import ctypes
-import struct
 import time
-from typing import Any
 
-from gpuscope.simulate.device import SimGpu, SimMig
-from gpuscope.simulate.node import EventSet, Node
-from gpuscope.simulate.status import (
-    ARGUMENT,
-    INSUFFICIENT_SIZE,
-    NOT_SUPPORTED,
-    TIMEOUT,
-    UNINITIALIZED,
-    Status,
-    put,
-    read,
-)
-from gpuscope.simulate.table import Entry, either, physical
+from gpuscope.simulate.device import SimGpu
+from gpuscope.simulate.event_set import EventSet
+from gpuscope.simulate.node import Node
+from gpuscope.simulate.status import ARGUMENT, NOT_SUPPORTED, TIMEOUT, UNINITIALIZED, Status, put
+from gpuscope.simulate.table import Entry, physical, system
 
 __all__ = ["FUNCTIONS"]
 
-_NO_INSTANCE = 0xFFFFFFFF
-_SUPPORTED_EVENTS = 0x1 | 0x2 | 0x8 | 0x100 | 0x200 | 0x400 | 0x800 | 0x1000 | 0x2000 | 0x4000
-_RECOVERY_EVENT = 0x8000
+_ECC, _XID, _MIG_CHANGE, _RAS, _RECOVERY_ACTION = 0x3, 0x8, 0x100, 0x7E00, 0x8000
+_POLL_S = 0.05
 
 
+@system
 def _create(node: Node, pointer: int) -> int:
-    if not node.initialized:
-        raise Status(UNINITIALIZED)
-    node.next_handle += 0x10
-    handle = 0x60000000 + node.next_handle
+    handle = node.new_handle()
     node.event_sets[handle] = EventSet()
     return put(pointer, "P", handle)
 
 
 def _free(node: Node, handle: int) -> int:
-    node.event_sets.pop(handle, None)
+    events = node.event_sets.pop(handle, None)
+    if events is None:
+        raise Status(ARGUMENT)
+    events.close()
     return 0
 
 
+def _types(node: Node, gpu: SimGpu) -> int:
+    mask = _XID | _RAS | (_ECC if gpu.model.ecc else 0) | (_MIG_CHANGE if gpu.model.profiles else 0)
+    return mask | (_RECOVERY_ACTION if node.driver >= (580,) else 0)
+
+
 @physical
-def _supported(node: Node, _gpu: SimGpu, pointer: int) -> int:
-    return put(pointer, "Q", _SUPPORTED_EVENTS | (_RECOVERY_EVENT if node.driver >= (580,) else 0))
+def _supported(node: Node, gpu: SimGpu, pointer: int) -> int:
+    return put(pointer, "Q", _types(node, gpu))
 
 
 @physical
@@ -50,7 +44,9 @@ def _register(node: Node, gpu: SimGpu, mask: int, handle: int) -> int:
     events = node.event_sets.get(handle)
     if events is None:
         raise Status(ARGUMENT)
-    events.masks[node.handle_of(gpu)] = mask
+    if mask & ~_types(node, gpu):
+        raise Status(NOT_SUPPORTED)
+    events.register(node.handle_of(gpu), mask)
     return 0
 
 
@@ -58,73 +54,21 @@ def _wait(node: Node, handle: int, pointer: int, timeout_ms: int) -> int:
     end = time.monotonic() + timeout_ms / 1000
     while True:
         node.tick()
-        events = node.event_sets.get(handle)
-        if events is None or not node.initialized:
+        if not node.initialized:
             raise Status(UNINITIALIZED)
+        events = node.event_sets.get(handle)
+        if events is None:
+            raise Status(ARGUMENT)
         left = end - time.monotonic()
         until_next = node.seconds_to_next()
-        found = events.pop(max(0.0, left if until_next is None else min(left, until_next + 0.001)))
-        if found is not None:
-            device, kind, data, gi, ci = found
-            return put(pointer, "PQQII", device, kind, data, gi, ci)
+        # The story goes on while nobody calls: wake up for its next event.
+        wait = left if until_next is None else min(left, max(until_next, _POLL_S))
+        event = events.pop(max(0.0, wait))
+        if event is not None:
+            return put(pointer, "PQQII", event.handle, event.type, event.data, event.gi, event.ci)
         if left <= 0:
             raise Status(TIMEOUT)
 
-
-def _listing(layout: str, kind: str) -> Any:
-    @either
-    def call(node: Node, gpu: SimGpu, instance: SimMig | None, count: int, buffer: int | None) -> int:
-        found = (
-            [entry for entry in gpu.processes() if instance is None or entry[2] is instance]
-            if kind == "compute"
-            else []
-        )
-        room = read(count, "I")[0]
-        put(count, "I", len(found))
-        if not found:
-            return 0
-        if not buffer or room < len(found):
-            raise Status(INSUFFICIENT_SIZE)
-        # Early R535 drivers fill 32 bytes an entry where the binding reads 24.
-        early = layout == "I4xQII" and (535,) <= node.driver < (535, 98, 1)
-        entry_layout = "I4xQIIQ" if early else layout
-        values: list[int] = []
-        for pid, used, owner in found:
-            values += (pid, used)
-            if layout != "I4xQ":
-                values += (owner.gi, owner.ci) if owner else (_NO_INSTANCE, _NO_INSTANCE)
-            if early:
-                values.append(0)
-        data_room = room * (24 if layout == "I4xQII" else 16)
-        return put_limited(buffer, entry_layout * len(found), data_room, *values)
-
-    return call
-
-
-def put_limited(buffer: int, layout: str, room: int, *values: int) -> int:
-    """Writes like ``put``, but never past ``room`` bytes: the real driver would, and crash its client."""
-    data = struct.pack(layout, *values)[:room]
-    ctypes.memmove(buffer, data, len(data))
-    return 0
-
-
-@physical
-def _process_utilization(node: Node, gpu: SimGpu, buffer: int | None, count: int, _last: int) -> int:
-    if gpu.mig_mode:
-        raise Status(NOT_SUPPORTED)
-    found = gpu.processes()
-    room = read(count, "I")[0]
-    put(count, "I", len(found))
-    if not buffer or room < len(found):
-        raise Status(INSUFFICIENT_SIZE)
-    stamp = int(node.clock.now() * 1e6)
-    busy, dram = round(100 * gpu.load.graphics), round(100 * gpu.load.dram)
-    for place, (pid, _, _) in enumerate(found):
-        put(buffer + 32 * place, "I4xQIIII", pid, stamp, busy, dram, 0, 0)
-    return 0
-
-
-_NAMES = {"Compute": "compute", "Graphics": "graphics", "MPSCompute": "mps"}
 
 FUNCTIONS: dict[str, Entry] = {
     "nvmlEventSetCreate": ("p", _create),
@@ -133,10 +77,4 @@ FUNCTIONS: dict[str, Entry] = {
     "nvmlDeviceRegisterEvents": ("pqp", _register),
     "nvmlEventSetWait": ("ppu", _wait),
     "nvmlEventSetWait_v2": ("ppu", _wait),
-    "nvmlDeviceGetProcessUtilization": ("pppq", _process_utilization),
-    **{
-        f"nvmlDeviceGet{name}RunningProcesses{suffix}": ("ppp", _listing(layout, kind))
-        for name, kind in _NAMES.items()
-        for suffix, layout in (("", "I4xQ"), ("_v2", "I4xQII"), ("_v3", "I4xQII"))
-    },
 }

@@ -1,6 +1,6 @@
 """nvmlDeviceGetFieldValues of the simulated driver: ids as each driver version has them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gpuscope.simulate.device import SimGpu
@@ -13,81 +13,27 @@ __all__ = ["FUNCTIONS"]
 _DOUBLE, _UINT, _ULL, _INT = 0, 1, 3, 5
 _LAYOUT = {_DOUBLE: "d", _UINT: "I4x", _ULL: "Q", _INT: "i4x"}
 _SIZE = 40
+_LATENCY_US = 3
 _ALL_LINKS = 0xFFFFFFFF
+_VOLTA, _HOPPER = 5, 9
+_WRAP = 1 << 32
 _OLD_THROTTLE = {251: "sw_thermal", 252: "hw_thermal", 253: "brake"}
 _NEW_THROTTLE = {269: "sw_thermal", 270: "hw_thermal", 271: "brake"}
+_POWER_SMOOTHING_SETTING = 37
+_GRACE_WATTS, _MEMORY_IDLE_WATTS, _MEMORY_WATTS = 260, 28, 60
+_BLANK_LONG, _BLANK_DOUBLE = 9223372036854775794, 140737488355328.0
 
 Answer = tuple[int, float]
 Read = Callable[[Node, SimGpu, int], Answer]
 
 
-def _ull(value: Callable[[SimGpu], float]) -> Read:
-    return lambda _node, gpu, _scope: (_ULL, value(gpu))
-
-
-def _constant(kind: int, value: float) -> Read:
-    return lambda _node, _gpu, _scope: (kind, value)
-
-
-def _power(node: Node, gpu: SimGpu, scope: int) -> Answer:
-    if scope == 1 and gpu.model.c2c_links:
-        return _UINT, round(1000 * (gpu.power + 260))
-    if scope == 2 and gpu.model.memory_sensor and gpu.model.arch >= 9:
-        return _UINT, round(1000 * (28 + 60 * gpu.load.dram))
-    if scope == 0:
-        return _UINT, round(1000 * gpu.power)
-    raise Status(NOT_SUPPORTED)
-
-
-def _memory_temperature(node: Node, gpu: SimGpu, _scope: int) -> Answer:
-    if not gpu.model.memory_sensor:
-        raise Status(NOT_SUPPORTED)
-    if node.blank:
-        return (_ULL, 9223372036854775794) if gpu.index % 2 else (_DOUBLE, 140737488355328.0)
-    return _UINT, round(gpu.temperature + 6)
-
-
-def _pcie(direction: str) -> Read:
-    def read_counter(_node: Node, gpu: SimGpu, _scope: int) -> Answer:
-        if gpu.model.arch < 8 or gpu.model.name.endswith("L40S"):
-            # Boards that answer SUCCESS and never count.
-            if gpu.model.pcie_counters:
-                return _UINT, 0
+def _gpu(kind: int, value: Callable[[SimGpu], float], *, when: Callable[[SimGpu], object] | None = None) -> Read:
+    def read_value(_node: Node, gpu: SimGpu, _scope: int) -> Answer:
+        if when is not None and not when(gpu):
             raise Status(NOT_SUPPORTED)
-        return _UINT, int(gpu.pcie[direction]) % (1 << 32)
+        return kind, value(gpu)
 
-    return read_counter
-
-
-def _links(gpu: SimGpu, scope: int) -> float:
-    """Share of the GPU's NVLink traffic that the scope stands for."""
-    links = gpu.model.nvlinks
-    if gpu.mig_mode or not links:
-        raise Status(NOT_SUPPORTED)
-    if scope == _ALL_LINKS:
-        return 1.0
-    if scope >= links:
-        raise Status(ARGUMENT)
-    return 1 / links
-
-
-def _nvlink(before: int, after: int, value: Callable[[SimGpu, float], float]) -> Read:
-    def read_counter(_node: Node, gpu: SimGpu, scope: int) -> Answer:
-        share = _links(gpu, scope)
-        if not before <= gpu.model.nvlink_version <= after:
-            raise Status(NOT_SUPPORTED)
-        return _ULL, int(value(gpu, share))
-
-    return read_counter
-
-
-def _c2c(kind: int, value: float) -> Read:
-    def read_fact(_node: Node, gpu: SimGpu, _scope: int) -> Answer:
-        if not gpu.model.c2c_links:
-            raise Status(NOT_SUPPORTED)
-        return kind, value
-
-    return read_fact
+    return read_value
 
 
 def _since(driver: tuple[int, ...], read_field: Read) -> Read:
@@ -99,71 +45,161 @@ def _since(driver: tuple[int, ...], read_field: Read) -> Read:
     return read_newer
 
 
-def _retired(value: int) -> Read:
-    def read_pages(_node: Node, gpu: SimGpu, _scope: int) -> Answer:
-        if gpu.model.arch != 5:
+def _power(_node: Node, gpu: SimGpu, scope: int) -> Answer:
+    """Scope 0 is the GPU, 1 the module with its CPU, 2 the memory."""
+    if scope == 1 and gpu.model.c2c_links:
+        return _UINT, round(1000 * (gpu.power + _GRACE_WATTS))
+    if scope == 2 and gpu.model.memory_sensor and gpu.model.arch >= _HOPPER:
+        return _UINT, round(1000 * (_MEMORY_IDLE_WATTS + _MEMORY_WATTS * gpu.load.dram))
+    if scope == 0:
+        return _UINT, round(1000 * gpu.power)
+    raise Status(NOT_SUPPORTED)
+
+
+def _memory_temperature(node: Node, gpu: SimGpu, _scope: int) -> Answer:
+    if not gpu.model.memory_sensor:
+        raise Status(NOT_SUPPORTED)
+    if node.blank:
+        return (_ULL, _BLANK_LONG) if gpu.index % 2 else (_DOUBLE, _BLANK_DOUBLE)
+    return _UINT, round(gpu.temperature + 6)
+
+
+def _pcie(direction: str) -> Read:
+    def read_counter(_node: Node, gpu: SimGpu, _scope: int) -> Answer:
+        if not gpu.model.pcie_counters:
             raise Status(NOT_SUPPORTED)
-        return _ULL, value
+        # The counter wraps; boards of the Ada generation answer SUCCESS and never count.
+        return _UINT, int(gpu.pcie[direction]) % _WRAP if gpu.model.arch >= _HOPPER else 0
 
-    return read_pages
+    return read_counter
 
 
-def _hopper(kind: int, value: Callable[[SimGpu], float]) -> Read:
-    def read_new(_node: Node, gpu: SimGpu, _scope: int) -> Answer:
-        if gpu.model.arch < 9:
+def _links(gpu: SimGpu, scope: int) -> list[int]:
+    """The links that a scope stands for."""
+    links = gpu.model.nvlinks
+    if gpu.mig_mode or not links:
+        raise Status(NOT_SUPPORTED)
+    if scope == _ALL_LINKS:
+        return list(range(links))
+    if scope >= links:
+        raise Status(ARGUMENT)
+    return [scope]
+
+
+def _nvlink(versions: range, value: Callable[[SimGpu, list[int]], float]) -> Read:
+    def read_counter(_node: Node, gpu: SimGpu, scope: int) -> Answer:
+        links = _links(gpu, scope)
+        if gpu.model.nvlink_version not in versions:
             raise Status(NOT_SUPPORTED)
-        return kind, value(gpu)
+        return _ULL, int(value(gpu, links))
 
-    return read_new
+    return read_counter
 
+
+def _traffic(versions: range, direction: str, divisor: float) -> Read:
+    return _nvlink(versions, lambda gpu, links: gpu.nvlink[direction] * len(links) / gpu.model.nvlinks / divisor)
+
+
+def _link_errors(versions: range, name: str) -> Read:
+    return _nvlink(versions, lambda gpu, links: sum(gpu.nvlink_errors.get((name, link), 0) for link in links))
+
+
+def _numbered(first: int, reads: Iterable[Read]) -> dict[int, Read]:
+    return dict(enumerate(reads, first))
+
+
+def _has_c2c(gpu: SimGpu) -> bool:
+    return bool(gpu.model.c2c_links)
+
+
+def _volta(gpu: SimGpu) -> bool:
+    return gpu.model.arch == _VOLTA
+
+
+def _hopper(gpu: SimGpu) -> bool:
+    return gpu.model.arch >= _HOPPER
+
+
+def _remaps(gpu: SimGpu) -> bool:
+    return gpu.model.remapping and not gpu.mig
+
+
+def _ecc(period: str, kind: str) -> Read:
+    return _gpu(_ULL, lambda gpu: int(getattr(gpu, period)[kind]), when=lambda gpu: gpu.model.ecc)
+
+
+_ANY, _OLD, _NEW = range(1, 6), range(1, 5), range(5, 6)
+_NVLINK5_ERRORS = (
+    "vl15_dropped", "malformed", "buffer_overrun", "rcv", "rcv_remote", "rcv_general", "local_integrity",
+    "xmit_discard", "recovery_ok", "recovery_failed", "recovery_events",
+)  # fmt: skip
+
+
+def _limit(watts: Callable[[SimGpu], float]) -> Read:
+    return _gpu(_UINT, lambda gpu: round(1000 * watts(gpu)))
+
+
+_POWER_LIMIT = _limit(lambda gpu: gpu.model.power_limit)
+_ENERGY = _gpu(_ULL, lambda gpu: int(1000 * gpu.energy_j))
+_NONE_SO_FAR = _gpu(_UINT, lambda gpu: 0)
 
 _READS: dict[int, Read] = {
-    29: _retired(3),
-    30: _retired(0),
-    31: _retired(0),
-    74: _ull(lambda gpu: int(gpu.event_ns["power_cap"])),
-    76: _ull(lambda gpu: int(gpu.event_ns["sync_boost"])),
+    1: _gpu(_UINT, lambda gpu: 1, when=lambda gpu: gpu.model.ecc),
+    2: _gpu(_UINT, lambda gpu: 1, when=lambda gpu: gpu.model.ecc),
+    **_numbered(3, (_ecc("ecc", "corrected"), _ecc("ecc", "uncorrected"))),
+    **_numbered(5, (_ecc("lifetime", "corrected"), _ecc("lifetime", "uncorrected"))),
+    **_numbered(29, (_gpu(_ULL, lambda gpu: 3, when=_volta), *(_gpu(_ULL, lambda gpu: 0, when=_volta),) * 2)),
+    74: _gpu(_ULL, lambda gpu: int(gpu.event_ns["power_cap"])),
+    75: _gpu(_ULL, lambda gpu: int(gpu.event_ns["sw_thermal"] + gpu.event_ns["hw_thermal"])),
+    76: _gpu(_ULL, lambda gpu: int(gpu.event_ns["sync_boost"])),
     82: _memory_temperature,
-    83: _ull(lambda gpu: int(1000 * gpu.energy_j)),
-    94: _constant(_UINT, 0),
-    138: _nvlink(1, 5, lambda gpu, share: gpu.nvlink["tx"] * share / 1024),
-    139: _nvlink(1, 5, lambda gpu, share: gpu.nvlink["rx"] * share / 1024),
-    **{number: _nvlink(1, 4, lambda gpu, share: 0) for number in (161, 162, 163)},
-    164: _nvlink(1, 5, lambda gpu, share: 26562 if gpu.model.nvlink_version == 4 else 53125),
-    165: _nvlink(1, 5, lambda gpu, share: 1),
-    169: _constant(_UINT, 0),
-    170: lambda _node, gpu, _scope: (_UINT, gpu.model.c2c_links),
-    171: _c2c(_UINT, 1),
-    172: _c2c(_UINT, 450_000),
-    **{number: _constant(_UINT, 0) for number in range(173, 184)},
+    83: _ENERGY,
+    91: _gpu(_UINT, lambda gpu: gpu.model.nvlinks, when=lambda gpu: gpu.model.nvlinks and not gpu.mig_mode),
+    94: _gpu(_UINT, lambda gpu: gpu.pcie_replays),
+    138: _traffic(_ANY, "tx", 1024),
+    139: _traffic(_ANY, "rx", 1024),
+    140: _traffic(_ANY, "tx", 1024 / 1.06),
+    141: _traffic(_ANY, "rx", 1024 / 1.06),
+    142: _gpu(_UINT, lambda gpu: gpu.rows[0], when=_remaps),
+    143: _gpu(_UINT, lambda gpu: gpu.rows[1], when=_remaps),
+    144: _gpu(_UINT, lambda gpu: gpu.rows[2], when=_remaps),
+    145: _gpu(_UINT, lambda gpu: gpu.rows[3], when=_remaps),
+    **_numbered(161, (_link_errors(_OLD, name) for name in ("replay", "recovery", "crc"))),
+    164: _nvlink(_ANY, lambda gpu, links: 53125 if gpu.model.nvlink_version == 5 else 26562),
+    165: _nvlink(_ANY, lambda gpu, links: 1),
+    166: _nvlink(_ANY, lambda gpu, links: gpu.model.nvlink_version),
+    169: _NONE_SO_FAR,
+    170: _gpu(_UINT, lambda gpu: gpu.model.c2c_links),
+    171: _gpu(_UINT, lambda gpu: 1, when=_has_c2c),
+    172: _gpu(_UINT, lambda gpu: 450_000, when=_has_c2c),
+    **_numbered(173, (_NONE_SO_FAR,) * 11),
     185: _power,
     186: _power,
-    187: lambda _node, gpu, _scope: (_UINT, round(1000 * gpu.model.power_min)),
-    188: lambda _node, gpu, _scope: (_UINT, round(1000 * gpu.model.power_limit)),
-    189: lambda _node, gpu, _scope: (_UINT, round(1000 * gpu.model.power_limit)),
-    190: lambda _node, gpu, _scope: (_UINT, round(1000 * gpu.model.power_limit)),
-    192: lambda _node, gpu, _scope: (_UINT, round(1000 * gpu.model.power_limit)),
-    193: _hopper(_INT, lambda gpu: gpu.model.slowdown - gpu.model.shutdown),
-    194: _hopper(_INT, lambda gpu: 0),
-    195: _hopper(_INT, lambda gpu: 0),
-    196: _hopper(_INT, lambda gpu: 2),
+    187: _limit(lambda gpu: gpu.model.power_min),
+    **_numbered(188, (_POWER_LIMIT, _POWER_LIMIT, _POWER_LIMIT, _ENERGY, _POWER_LIMIT)),
+    193: _gpu(_INT, lambda gpu: gpu.model.slowdown - gpu.model.shutdown, when=_hopper),
+    194: _gpu(_INT, lambda gpu: 0, when=_hopper),
+    195: _gpu(_INT, lambda gpu: 0, when=_hopper),
+    196: _gpu(_INT, lambda gpu: 2, when=_hopper),
     197: _pcie("tx"),
     198: _pcie("rx"),
-    201: _nvlink(5, 5, lambda gpu, share: gpu.nvlink["tx"] * share / 256),
-    202: _nvlink(5, 5, lambda gpu, share: gpu.nvlink["tx"] * share),
-    203: _nvlink(5, 5, lambda gpu, share: gpu.nvlink["rx"] * share / 256),
-    204: _nvlink(5, 5, lambda gpu, share: gpu.nvlink["rx"] * share),
-    **{number: _nvlink(5, 5, lambda gpu, share: 0) for number in (*range(205, 216), 219, 221)},
-    220: _nvlink(5, 5, lambda gpu, share: 0x100 + 15),
-    222: _nvlink(5, 5, lambda gpu, share: 0x500 + 9),
-    230: _since((565,), _hopper(_UINT, lambda gpu: gpu.recovery_action)),
-    231: _since((565,), _c2c(_ULL, 0)),
-    232: _since((565,), _c2c(_ULL, 0)),
-    233: _since((565,), _c2c(_ULL, 0)),
-    **{
-        235 + number: _since((570,), _nvlink(5, 5, lambda gpu, share, n=number: 10 ** max(0, 9 - n)))  # type: ignore[misc]
-        for number in range(16)
-    },
+    201: _traffic(_NEW, "tx", 256),
+    202: _traffic(_NEW, "tx", 1),
+    203: _traffic(_NEW, "rx", 256),
+    204: _traffic(_NEW, "rx", 1),
+    **_numbered(205, (_link_errors(_NEW, name) for name in _NVLINK5_ERRORS)),
+    219: _link_errors(_NEW, "effective"),
+    # Bit error ratios are packed: mantissa in the upper bits, negative decimal exponent in the lower eight.
+    220: _nvlink(_NEW, lambda gpu, links: 0x100 + 15),
+    221: _link_errors(_NEW, "symbol"),
+    222: _nvlink(_NEW, lambda gpu, links: 0x500 + 9),
+    230: _since((565,), _gpu(_UINT, lambda gpu: gpu.recovery_action, when=_hopper)),
+    **_numbered(231, (_since((565,), _gpu(_ULL, lambda gpu: 0, when=_has_c2c)),) * 3),
+    234: _since((570,), _gpu(_UINT, lambda gpu: 0, when=_has_c2c)),
+    **_numbered(
+        235,
+        (_since((570,), _nvlink(_NEW, lambda gpu, links, n=bin_: 10 ** max(0, 9 - n))) for bin_ in range(16)),  # type: ignore[misc]
+    ),
 }
 
 
@@ -171,11 +207,10 @@ def _moving(number: int, node: Node, gpu: SimGpu) -> Answer:
     """Fields whose ids moved between 580.65 and 580.82; the wrong one answers SUCCESS with another meaning."""
     if node.driver < (575, 51):
         raise Status(NOT_SUPPORTED)
-    old = node.driver[:2] <= (580, 65)
-    throttle = _OLD_THROTTLE if old else _NEW_THROTTLE
+    throttle = _OLD_THROTTLE if node.driver[:2] <= (580, 65) else _NEW_THROTTLE
     if number in throttle:
         return _ULL, int(gpu.event_ns[throttle[number]])
-    return _UINT, 37  # a power-smoothing setting
+    return _UINT, _POWER_SMOOTHING_SETTING
 
 
 def _answer(node: Node, gpu: SimGpu, number: int, scope: int) -> Answer:
@@ -189,16 +224,18 @@ def _answer(node: Node, gpu: SimGpu, number: int, scope: int) -> Answer:
 
 @physical
 def _field_values(node: Node, gpu: SimGpu, count: int, pointer: int) -> int:
-    stamp = int(node.clock.now() * 1e6)
+    if count < 1:
+        raise Status(ARGUMENT)
+    stamp = int(gpu.now * 1e6)
     for place in range(pointer, pointer + count * _SIZE, _SIZE):
         number, scope = read(place, "II")
         try:
             kind, value = _answer(node, gpu, number, scope)
         except Status as status:
-            put(place + 8, "qqIIQ", stamp, 3, 0, status.code, 0)
+            put(place + 8, "qqIIQ", stamp, _LATENCY_US, 0, status.code, 0)
         else:
             packed: Any = value if kind == _DOUBLE else int(value)
-            put(place + 8, f"qqII{_LAYOUT[kind]}", stamp, 3, kind, 0, packed)
+            put(place + 8, f"qqII{_LAYOUT[kind]}", stamp, _LATENCY_US, kind, 0, packed)
     return 0
 
 

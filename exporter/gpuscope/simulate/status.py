@@ -17,14 +17,17 @@ __all__ = [
     "TIMEOUT",
     "UNINITIALIZED",
     "UNKNOWN",
+    "VERSION_MISMATCH",
     "Status",
     "put",
     "read",
+    "text",
+    "version",
 ]
 
 SUCCESS, UNINITIALIZED, ARGUMENT, NOT_SUPPORTED, NO_PERMISSION = 0, 1, 2, 3, 4
 NOT_FOUND, INSUFFICIENT_SIZE, NOT_LOADED, TIMEOUT = 6, 7, 9, 10
-LOST, RESET_REQUIRED, MISMATCH, UNKNOWN = 15, 16, 18, 999
+LOST, RESET_REQUIRED, MISMATCH, VERSION_MISMATCH, UNKNOWN = 15, 16, 18, 25, 999
 
 
 class Status(Exception):
@@ -42,6 +45,22 @@ def put(pointer: int | None, layout: str, *values: object) -> int:
     data = struct.pack(layout, *values)
     ctypes.memmove(pointer, data, len(data))
     return SUCCESS
+
+
+def text(pointer: int | None, size: int, value: str) -> int:
+    """Writes a C string into a buffer of ``size`` bytes."""
+    data = value.encode() + b"\0"
+    if len(data) > size:
+        raise Status(INSUFFICIENT_SIZE)
+    return put(pointer, f"{len(data)}s", data)
+
+
+def version(pointer: int | None, expected: int) -> int:
+    """Reads the version in front of a structure; another one than ``expected`` is refused."""
+    found = read(pointer, "I")[0]
+    if found != expected:
+        raise Status(VERSION_MISMATCH)
+    return found
 
 
 def read(pointer: int | None, layout: str) -> tuple[int, ...]:

@@ -4,15 +4,30 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from gpuscope.simulate.device import SimGpu, SimMig
+from gpuscope.simulate.device import SimGpu
+from gpuscope.simulate.mig import SimMig
 from gpuscope.simulate.node import Node
-from gpuscope.simulate.status import NOT_SUPPORTED, Status, put
+from gpuscope.simulate.status import NOT_SUPPORTED, UNINITIALIZED, Status, put, text
 
-__all__ = ["Entry", "Function", "either", "getter", "physical"]
+__all__ = ["Entry", "Function", "either", "getter", "mig_off", "physical", "refused", "system", "text_getter"]
 
 Function = Callable[..., int]
 Entry = tuple[str, Function]
-"""Argument types (``p`` pointer or handle, ``u`` unsigned int, ``i`` int, ``q`` unsigned long long) and function."""
+"""Argument types (``p`` pointer or handle, ``s`` C string, ``u`` unsigned int, ``i`` int, ``q`` unsigned long long)
+and function."""
+
+
+def system(function: Callable[..., int]) -> Function:
+    """For functions without a device."""
+
+    @wraps(function)
+    def call(node: Node, *rest: Any) -> int:
+        node.tick()
+        if not node.initialized:
+            raise Status(UNINITIALIZED)
+        return function(node, *rest)
+
+    return call
 
 
 def physical(function: Callable[..., int]) -> Function:
@@ -23,7 +38,9 @@ def physical(function: Callable[..., int]) -> Function:
         gpu, instance = node.find(handle)
         if instance is not None:
             raise Status(NOT_SUPPORTED)
-        return function(node, gpu, *rest)
+        with gpu.lock:
+            gpu.advance(node.clock.now())
+            return function(node, gpu, *rest)
 
     return call
 
@@ -34,7 +51,9 @@ def either(function: Callable[..., int]) -> Function:
     @wraps(function)
     def call(node: Node, handle: int, *rest: Any) -> int:
         gpu, instance = node.find(handle)
-        return function(node, gpu, instance, *rest)
+        with gpu.lock:
+            gpu.advance(node.clock.now())
+            return function(node, gpu, instance, *rest)
 
     return call
 
@@ -61,11 +80,29 @@ def getter(layout: str, value: Callable[[SimGpu], Any], *, when: Callable[[SimGp
     return "p" * (len(layout) + 1), call
 
 
+def text_getter(value: Callable[[SimGpu, SimMig | None], str | None]) -> Entry:
+    """A function that fills a buffer with text; ``None`` answers "not supported"."""
+
+    @either
+    def call(_node: Node, gpu: SimGpu, instance: SimMig | None, pointer: int, size: int) -> int:
+        found = value(gpu, instance)
+        if found is None:
+            raise Status(NOT_SUPPORTED)
+        return text(pointer, size, found)
+
+    return "ppu", call
+
+
+def refused(code: int, signature: str) -> Entry:
+    """A function of a device that always answers the same error."""
+
+    @either
+    def call(_node: Node, _gpu: SimGpu, _instance: SimMig | None, *_rest: Any) -> int:
+        raise Status(code)
+
+    return signature, call
+
+
 def mig_off(gpu: SimGpu) -> bool:
     """Whether the GPU answers what a parent in MIG mode does not."""
     return not gpu.mig_mode
-
-
-def is_instance(instance: SimMig | None) -> bool:
-    """Whether the handle was a MIG device's."""
-    return instance is not None
