@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuscope.simulate.driver import SimulatedDriver
+from gpuscope.simulate.scenario import scenarios
 
 __all__ = ["environment", "install", "uninstall"]
 
@@ -23,23 +24,25 @@ def install(driver: SimulatedDriver) -> None:
         """``ctypes.CDLL`` with one library replaced."""
 
         def __new__(cls, name: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(name, str) and name.startswith(_LIBRARY):
+            if isinstance(name, str) and Path(name).name.startswith(_LIBRARY):
                 return driver.open()
             return super().__new__(cls)
 
     ctypes.CDLL = Library  # type: ignore[misc]
+    ctypes.cdll._dlltype = Library  # type: ignore[attr-defined]
 
 
 def uninstall() -> None:
-    """Ends ``install``."""
+    """Ends ``install``; harmless without one."""
     ctypes.CDLL = _real  # type: ignore[misc]
+    ctypes.cdll._dlltype = _real  # type: ignore[attr-defined]
 
 
 def environment(scenario: str, *, seed: str = "node-a", speed: float = 1.0) -> dict[str, str]:
     """Environment in which a Python program finds the simulated driver.
 
     Args:
-        scenario: name or file.
+        scenario: name or file, or several joined with ``+``.
         seed: name of the simulated machine.
         speed: how many times faster its world runs.
 
@@ -51,8 +54,17 @@ def environment(scenario: str, *, seed: str = "node-a", speed: float = 1.0) -> d
     return {
         **os.environ,
         "PYTHONPATH": f"{hook}{os.pathsep}{path}" if path else hook,
-        "GPUSCOPE_SIMULATE": scenario,
+        "GPUSCOPE_SIMULATE": _from_anywhere(scenario),
         "GPUSCOPE_SIMULATE_SEED": seed,
         "GPUSCOPE_SIMULATE_SPEED": str(speed),
         "GPUSCOPE_SIMULATE_HOOK": "1",
     }
+
+
+def _from_anywhere(scenario: str) -> str:
+    """The scenario with absolute paths: the program may start in another folder."""
+    shipped = {info.name for info in scenarios()}
+    if Path(scenario).is_file() and scenario not in shipped:
+        return str(Path(scenario).resolve())
+    parts = scenario.split("+")
+    return "+".join(part if part in shipped else str(Path(part).resolve()) for part in parts)

@@ -9,24 +9,32 @@ import runpy
 import sys
 from pathlib import Path
 
+_HERE = Path(__file__).resolve().parent
+
 
 def _hook() -> None:
+    try:
+        import gpuscope  # noqa: F401
+    except ImportError:
+        # The program has an environment of its own: gpuscope comes from where this file is.
+        sys.path.append(str(_HERE.parents[2]))
     from gpuscope import simulate
-    from gpuscope.simulate.launch import install
+    from gpuscope.errors import ConfigError
 
-    driver = simulate.SimulatedDriver(
-        simulate.load(os.environ["GPUSCOPE_SIMULATE"]),
-        clock=simulate.RealClock(float(os.environ.get("GPUSCOPE_SIMULATE_SPEED", "1"))),
-        seed=os.environ.get("GPUSCOPE_SIMULATE_SEED", "node-a"),
-    )
-    install(driver)
+    try:
+        scenario = simulate.load(os.environ["GPUSCOPE_SIMULATE"])
+    except ConfigError as error:
+        # Going on would mean to show real GPUs, or none, in the place of those asked for.
+        raise SystemExit(f"gpuscope simulate: {error}") from error
+    clock = simulate.RealClock(float(os.environ.get("GPUSCOPE_SIMULATE_SPEED", "1")))
+    seed = os.environ.get("GPUSCOPE_SIMULATE_SEED", "node-a")
+    simulate.install(simulate.SimulatedDriver(scenario, clock=clock, seed=seed))
 
 
 def _run_hidden() -> None:
-    here = Path(__file__).resolve().parent
     for entry in sys.path:
         hidden = Path(entry or ".") / "sitecustomize.py"
-        if hidden.is_file() and hidden.resolve().parent != here:
+        if hidden.is_file() and hidden.resolve().parent != _HERE:
             runpy.run_path(str(hidden), run_name="sitecustomize")
             return
 
