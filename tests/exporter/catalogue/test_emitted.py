@@ -32,6 +32,18 @@ def test_what_mig_mode_blocks_is_absent_on_the_gpu_and_there_on_its_neighbors(ma
     assert {sample.labels[0] for sample in blocked} == {str(gpu) for gpu in range(8)} - in_mig_mode
 
 
+def test_what_is_told_of_the_whole_gpu_stays_when_mig_is_on(machine) -> None:
+    node = machine("h100-mig", collectors=frozenset(SUBJECTS))
+    node.cycle()
+    node.cycle(10)
+    in_mig_mode = {labels[0] for labels, on in node.series("gpuscope_gpu_mig_mode_enabled").items() if on}
+    whole = [sample for sample in node.samples() if sample.metric.mig is MigBehaviour.PARENT]
+    off = {sample.metric.name for sample in whole if sample.labels[0] not in in_mig_mode}
+    on = {sample.metric.name for sample in whole if sample.labels[0] in in_mig_mode}
+    assert off - on == set()
+    assert on - off == {"gpuscope_gpu_mig_utilization_supported"}
+
+
 @pytest.mark.parametrize("scenario", ["h100-mig", "a100-mig"])
 def test_only_gpus_in_mig_mode_have_series_of_instances(machine, scenario: str) -> None:
     node = machine(scenario, collectors=frozenset(SUBJECTS))

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from gpuscope.catalogue import ALWAYS_ON, DEFAULT_OFF, METRICS, SUBJECTS, by_name
-from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier, Unit
+from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Sample, Tier, Unit
+from gpuscope.sampling.exposition import Exposition, render_blocks
 
 UNIT_WORDS = {unit.value for unit in Unit if unit}
 FOREIGN_UNITS = ("percent", "milliwatts", "mib", "kib", "mb", "kb", "mhz", "ms", "milliseconds", "microseconds", "ns")
@@ -128,11 +129,15 @@ def test_bounds_leave_room_for_real_values_only(metric: Metric) -> None:
         assert metric.high < float("inf"), "a reading of hardware has a largest possible value"
 
 
-@pytest.mark.parametrize("blank", [2147483632, 9223372036854775794, 1.4073748835532800e14, 0xFFFFFFFF])
+BLANKS = (2147483632, 9223372036854775794, 1.40737488355328e14, 0xFFFFFFFF)
+"""What NVML and DCGM give in place of a value that they do not have."""
+
+
 @every_metric
-def test_no_gauge_of_hardware_lets_a_blank_value_through(metric: Metric, blank: float) -> None:
-    if metric.kind is Kind.GAUGE and metric.level is not Level.NODE and metric.unit not in {Unit.SECONDS, Unit.BYTES}:
-        assert not metric.low <= blank <= metric.high or metric.unit in {Unit.HERTZ, Unit.BYTES_PER_SECOND}
+def test_no_gauge_of_hardware_lets_a_blank_value_through(metric: Metric) -> None:
+    wide = {Unit.SECONDS, Unit.BYTES, Unit.HERTZ, Unit.BYTES_PER_SECOND}
+    if metric.kind is Kind.GAUGE and metric.level is not Level.NODE and metric.unit not in wide:
+        assert [blank for blank in BLANKS if metric.low <= blank <= metric.high] == []
 
 
 @every_metric
@@ -189,3 +194,9 @@ def test_a_subject_is_on_or_off_as_a_whole() -> None:
     assert not DEFAULT_OFF & ALWAYS_ON
     for subject, metrics in SUBJECTS.items():
         assert {metric.default for metric in metrics} == {subject not in DEFAULT_OFF}
+
+
+def test_promtool_has_nothing_to_say_about_any_metric(promtool) -> None:
+    values = {"gpu": "0", "uuid": "GPU-1", "mig_uuid": "MIG-1", "gi": "2", "profile": "3g.40gb"}
+    samples = [Sample(metric, tuple(values.get(label, "some") for label in metric.labels), 1.0) for metric in METRICS]
+    assert promtool(Exposition([render_blocks(samples)], METRICS).body().decode()) == ""
