@@ -24,6 +24,11 @@ def test_committed_reference_is_current() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "docs/metrics.md is current\n", "")
 
 
+def test_committed_tables_are_current() -> None:
+    done = run("tables", "--check")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "README.md is current\n", "")
+
+
 def test_stale_reference_is_found_and_says_what_differs(tmp_path: Path) -> None:
     page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
     stale = tmp_path / "metrics.md"
