@@ -82,7 +82,10 @@ class SimulatedDriver:
         self._cost_lock = threading.Lock()
         # The pointers must live as long as the binding may call them.
         self._pointers = {name: self._pointer(name, *entry) for name, entry in _FUNCTIONS.items()}
-        self._pointers["nvmlErrorString"] = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_int)(system.error_string)
+        # A callback that returned bytes would leak them: the address is returned, and the caller reads a C string.
+        error_string = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int)(system.error_string)
+        error_string.restype = ctypes.c_char_p
+        self._pointers["nvmlErrorString"] = error_string
 
     def open(self) -> "SimulatedDriver":
         """Stands for loading the library.

@@ -1,5 +1,7 @@
 """Simulated functions without a device: the session, versions, confidential computing."""
 
+import ctypes
+
 from gpuscope.simulate.node import Node
 from gpuscope.simulate.status import (
     MISMATCH,
@@ -22,13 +24,15 @@ _ERRORS = {
     15: b"GPU is lost", 16: b"GPU requires reset", 18: b"Driver/library version mismatch", 21: b"No data",
     25: b"Argument version mismatch",
 }  # fmt: skip
+_TEXTS = {code: ctypes.create_string_buffer(words) for code, words in _ERRORS.items()}
+_UNKNOWN_TEXT = ctypes.create_string_buffer(b"Unknown Error")
 _SETTINGS_V1 = 0x01000014
 _CPU_INTEL_TDX, _GPU_CAPABLE = 2, 1
 
 
-def error_string(code: int) -> bytes:
-    """nvmlErrorString."""
-    return _ERRORS.get(code, b"Unknown Error")
+def error_string(code: int) -> int:
+    """nvmlErrorString: the address of a text that lives as long as this module."""
+    return ctypes.addressof(_TEXTS.get(code, _UNKNOWN_TEXT))
 
 
 def _init(node: Node, *_flags: int) -> int:
