@@ -190,7 +190,7 @@ def test_json_is_compressed_for_who_likes_it(client):
 
 
 def test_many_different_queries_do_not_confuse_answers(client):
-    for number in range(200):
+    for number in range(70, 150):
         assert client.get(f"/api/v1/faults?code={number}").json()["faults"] == [
             fault for fault in client.get("/api/v1/faults").json()["faults"] if fault["code"] == number
         ]

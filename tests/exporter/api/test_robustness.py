@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from gpuscope.sampling.exposition import Exposition
+
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: node\r\n\r\n"
 
 
@@ -46,11 +48,11 @@ def one_answer(connection: socket.socket) -> bytes:
 @pytest.fixture
 def big(build):
     """A snapshot whose body is too big for socket buffers."""
-    return build.snapshot_of(*(build.healthy_gpu(index, ("1g.10gb",) * 7) for index in range(400)))
+    return build.snapshot_of(exposition=Exposition(foreign=("# HELP x y\n" * (1 << 20), "")))
 
 
 def test_half_open_connections_beyond_the_limit_do_not_stop_scrapes(serve):
-    client = serve(max_connections=40)
+    client = serve(max_connections=40, header_timeout_s=3600.0)
     with contextlib.ExitStack() as stack:
         slow = []
         for number in range(160):
@@ -63,12 +65,11 @@ def test_half_open_connections_beyond_the_limit_do_not_stop_scrapes(serve):
             with contextlib.suppress(ConnectionError):
                 connection.sendall(b"a")
         assert client.get("/metrics").status_code == 200
-        slow[0].settimeout(30)
-        assert everything(slow[0]) == b""
+        assert everything(slow[0]) == b""  # evicted: the time for the head is not over
 
 
 def test_a_client_that_asks_and_reads_is_not_evicted(serve):
-    client = serve(max_connections=10)
+    client = serve(max_connections=10, header_timeout_s=3600.0)
     with contextlib.ExitStack() as stack, client.connect() as steady:
         for _ in range(100):
             stack.enter_context(client.connect())
@@ -79,11 +80,13 @@ def test_a_client_that_asks_and_reads_is_not_evicted(serve):
 def test_idle_connections_give_way(serve):
     client = serve(max_connections=8)
     with contextlib.ExitStack() as stack:
+        idle = []
         for _ in range(30):
-            idle = stack.enter_context(client.connect())
-            idle.sendall(REQUEST)
-            assert one_answer(idle).startswith(b"HTTP/1.1 200")
+            idle.append(stack.enter_context(client.connect()))
+            idle[-1].sendall(REQUEST)
+            assert one_answer(idle[-1]).startswith(b"HTTP/1.1 200")
         assert client.get("/metrics").status_code == 200
+        assert everything(idle[0]) == b""
 
 
 def test_a_head_that_never_ends_is_cut_off(serve):
@@ -114,12 +117,12 @@ def test_a_client_that_does_not_read_is_cut_off_and_the_others_are_served(serve,
     body = big.exposition.body()
     with client.connect() as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        deaf.sendall(REQUEST * 8)
+        deaf.sendall(REQUEST * 4)
         answer = client.get("/metrics", headers={"Accept-Encoding": "identity"})
         assert answer.content == body
         time.sleep(3)
         received = everything(deaf)
-    assert len(received) < 8 * len(body)
+    assert len(received) < 4 * len(body)
 
 
 def test_a_client_that_reads_slowly_gets_all(serve, big):
@@ -149,7 +152,6 @@ def test_heads_above_the_limit_are_refused(client):
         b"GET /metrics\r\n\r\n",
         b"GET /metrics HTTP/9.9\r\n\r\n",
         b"GET /metrics HTTP/1.1\r\nno colon here\r\n\r\n",
-        b"GET /metrics HTTP/1.1\r\n: empty\r\n\r\n",
         b"GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n",
         b"GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
         b"GET /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n",
