@@ -1,16 +1,16 @@
 """``gpuscope top``: the GPUs of running agents as a live table."""
 
 import json
-import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 
-from gpuscope.errors import ConfigError
+from gpuscope.errors import ConfigError, SourceError
 from gpuscope.table import NodeRows, Point, read_rows
+from gpuscope.table.live import show
 from gpuscope.table.view import console, gpu_table, summary
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _TIMEOUT_S = 5.0
+_AT_ONCE = 32
 _DEFAULT_URL = "http://127.0.0.1:9836"
 
 
@@ -51,26 +52,13 @@ def command(
         return
     screen = console(color=not no_color)
     if once or not screen.is_terminal:
-        nodes = list(_look(session, addresses))
+        nodes = _look(session, addresses)
         screen.print(gpu_table(nodes, width=screen.width))
         screen.print(summary(nodes))
         if all(node.problem.startswith("unreachable") for node in nodes):
-            raise ConfigError(f"no agent answers at {', '.join(addresses)}")
+            raise SourceError(f"no agent answers at {', '.join(addresses)}")
         return
-    _live(screen, session, addresses, interval)
-
-
-def _live(screen: Any, session: "requests.Session", addresses: list[str], interval: float) -> None:
-    from rich.console import Group
-    from rich.live import Live
-
-    with Live(console=screen, screen=True, auto_refresh=False) as live:
-        while True:
-            nodes = list(_look(session, addresses))
-            stamp = time.strftime("%H:%M:%S")
-            live.update(Group(gpu_table(nodes, width=screen.width), f"{summary(nodes)}   {stamp}   Ctrl-C ends"))
-            live.refresh()
-            time.sleep(interval)
+    show(screen, lambda: _look(session, addresses), interval_s=interval, foot="Ctrl-C ends")
 
 
 def _session(user: str | None, ca_file: str | None) -> "requests.Session":
@@ -94,9 +82,11 @@ def _address(url: str) -> str:
     return full.rstrip("/")
 
 
-def _look(session: "requests.Session", addresses: list[str]) -> Iterator[NodeRows]:
-    for address in addresses:
-        yield from _agent(session, address)
+def _look(session: "requests.Session", addresses: list[str]) -> list[NodeRows]:
+    """Asks all at once: an agent that does not answer holds up no other."""
+    with ThreadPoolExecutor(min(_AT_ONCE, len(addresses))) as pool:
+        answers = pool.map(lambda address: _agent(session, address), addresses)
+        return [node for nodes in answers for node in nodes]
 
 
 def _agent(session: "requests.Session", address: str) -> list[NodeRows]:

@@ -43,12 +43,12 @@ class Child:
         """Raises when the program ended.
 
         Raises:
-            SourceError: with its last lines.
+            SourceError: with its last lines behind the reason.
         """
         code = self.process.poll()
         if code is not None:
             lines = self.output.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
-            raise SourceError("\n".join([f"{self.name} ended with code {code}; its last lines:", *lines]))
+            raise SourceError("\n".join([f"{self.name} ended with code {code}", *lines]))
 
 
 class Children:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -31,6 +32,8 @@ _FLEET = {
 }
 _READY_S = 60.0
 _SETTLE_S = 40.0
+_LOOK_S = 2.0
+_PLAIN_LOOK_S = 15.0
 _INTERVALS = {"fast": "1s", "activity": "2s", "processes": "5s", "slow": "10s"}
 
 
@@ -81,6 +84,9 @@ def command(
     def tell(text: str) -> None:
         screen.print(f"[dim]· {text}[/dim]" if not no_color else f"· {text}", soft_wrap=True)
 
+    # Ended from outside, it tidies up as it does after Ctrl-C.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         prometheus = find("prometheus", cache_dir or default_cache(), tell)
         with tempfile.TemporaryDirectory(prefix="gpuscope-demo-") as folder, Children(Path(folder)) as children:
@@ -90,7 +96,10 @@ def command(
             else:
                 _show(screen, children, running, duration)
     except SourceError as error:
-        raise click.ClickException(str(error)) from error
+        reason, *log = str(error).splitlines()
+        for line in log:
+            click.echo(f"  {line}", err=True)
+        raise SourceError(reason) from error
     except KeyboardInterrupt:
         screen.print("\nstopped everything")
 
@@ -224,19 +233,17 @@ def _show(screen: Any, children: Children, running: _Fleet, duration: float | No
     if not screen.is_terminal:
         while time.monotonic() < end:
             children.check()
-            screen.print(gpu_table(running.nodes(), width=screen.width))
-            time.sleep(min(15.0, max(0.0, end - time.monotonic())))
-        return
-    from rich.console import Group
-    from rich.live import Live
-
-    where = "  ".join(f"{node} http://{address}/" for node, address in running.agents.items())
-    with Live(console=screen, screen=True, auto_refresh=False) as live:
-        while time.monotonic() < end:
-            children.check()
             nodes = running.nodes()
-            foot = f"{summary(nodes)}   {time.strftime('%H:%M:%S')}   Ctrl-C stops everything"
-            head = f"prometheus {running.prometheus.url}/  {where}"
-            live.update(Group(head, gpu_table(nodes, width=screen.width), foot))
-            live.refresh()
-            time.sleep(2.0)
+            screen.print(gpu_table(nodes, width=screen.width))
+            screen.print(summary(nodes))
+            time.sleep(min(_PLAIN_LOOK_S, max(0.0, end - time.monotonic())))
+        return
+    from gpuscope.table.live import show
+
+    def look() -> list[NodeRows]:
+        children.check()
+        return running.nodes()
+
+    where = [f"{node} http://{address}/" for node, address in running.agents.items()]
+    head = f"prometheus {running.prometheus.url}/   agents (status page, /metrics, /api/v1): {'  '.join(where)}"
+    show(screen, look, interval_s=_LOOK_S, head=head, foot="Ctrl-C stops everything", until=end)

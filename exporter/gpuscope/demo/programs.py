@@ -42,6 +42,8 @@ def find(program: str, cache: Path, tell: Callable[[str], None] = lambda _: None
     on_path = shutil.which(program)
     if on_path:
         return Path(on_path)
+    # Its tools run in another folder, where a relative path would lead elsewhere.
+    cache = cache.resolve()
     unpacked = cache / "programs"
     place = unpacked / "usr/bin" / program
     for package in _PACKAGES[program]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["console", "gpu_table", "summary"]
+__all__ = ["console", "gpu_table", "summary", "troubles"]
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _BAR = 8
@@ -64,6 +64,20 @@ def summary(nodes: Iterable[NodeRows]) -> str:
     power = sum(gpu.power or 0.0 for gpu in gpus)
     text = f"{len(nodes)} nodes, {len(gpus)} GPUs, {instances} MIG instances, {power / 1000:.1f} kW"
     return text + (f", {down} GPUs down" if down else ", all up")
+
+
+def troubles(nodes: Iterable[NodeRows]) -> list[str]:
+    """What is wrong, a text for each node or GPU: those that are down first."""
+    down: list[str] = []
+    faulty: list[str] = []
+    for node in nodes:
+        if node.problem:
+            down.append(f"{node.node} {node.problem}")
+        for gpu in node.ordered():
+            words = ", ".join(word for word in ("" if gpu.up else gpu.reason or "down", _faults(gpu)) if word)
+            if words:
+                (faulty if gpu.up else down).append(f"{node.node} GPU {gpu.index} {words}")
+    return down + faulty
 
 
 def _add_node(table: "Table", node: NodeRows, wide: bool) -> None:
