@@ -98,7 +98,7 @@ class SimulatedDriver:
             raise OSError(_OPEN_ERROR)
         return self
 
-    def inject(self, kind: str, **arguments: Any) -> None:
+    def inject(self, kind: str, /, **arguments: Any) -> None:
         """Makes something happen now; kinds and arguments as in a scenario's ``events``.
 
         Raises:

@@ -125,16 +125,17 @@ def _rest(scenario: Scenario) -> tuple[Any, ...]:
 def _layers(name: str) -> list[Document]:
     """A scenario's file and those that it extends, the machine first."""
     found: list[Document] = []
-    seen: list[str] = []
-    while name:
-        seen.append(name)
-        document = _read(name)
+    seen = [name]
+    while True:
+        document = _read(seen[-1])
         document.mapping((), document.value, _KEYS)
         found.insert(0, document)
-        name = document.text(("extends",), document.value["extends"]) if "extends" in document.value else ""
-        if name in seen:
-            raise document.fail(("extends",), f"{name} extends itself")
-    return found
+        if "extends" not in document.value:
+            return found
+        base = document.text(("extends",), document.value["extends"])
+        if base in seen:
+            raise document.fail(("extends",), f"{base} extends itself")
+        seen.append(base)
 
 
 def _read(name: str) -> Document:

@@ -144,6 +144,8 @@ def _driver_loaded(node: "Node", version: str) -> None:
             gpu.advance(node.moment)
             gpu.reset_counters()
             gpu.changed()
+    # Samples of the old driver's counters mean nothing to the new one.
+    node.gpm_samples.update(dict.fromkeys(node.gpm_samples))
     node.version = version
     node.mismatch = False
     # Last: from here on a program that retries gets in.

@@ -24,8 +24,11 @@ def _hook() -> None:
     try:
         scenario = simulate.load(os.environ["GPUSCOPE_SIMULATE"])
     except ConfigError as error:
-        # Going on would mean to show real GPUs, or none, in the place of those asked for.
-        raise SystemExit(f"gpuscope simulate: {error}") from error
+        # Going on would mean to show real GPUs, or none, in the place of those asked for; and an exception here
+        # would be reported as a broken installation of Python.
+        sys.stderr.write(f"gpuscope simulate: {error}\n")
+        sys.stderr.flush()
+        os._exit(2)
     clock = simulate.RealClock(float(os.environ.get("GPUSCOPE_SIMULATE_SPEED", "1")))
     seed = os.environ.get("GPUSCOPE_SIMULATE_SEED", "node-a")
     simulate.install(simulate.SimulatedDriver(scenario, clock=clock, seed=seed))
