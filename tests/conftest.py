@@ -5,11 +5,15 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from gpuscope.demo.programs import find
 
 _CACHE = Path(__file__).parent.parent / ".cache"
+# A busy machine is no failure: no test has a time limit.
+hypothesis.settings.register_profile("gpuscope", deadline=None)
+hypothesis.settings.load_profile("gpuscope")
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +28,7 @@ def promtool() -> Callable[[str], str]:
     return check
 
 
-@pytest.fixture()
+@pytest.fixture
 def free_port() -> Callable[[], int]:
     """Gives loopback ports that are free now."""
 

@@ -1,12 +1,16 @@
 """The demo and top, run as a user runs them."""
 
+import contextlib
 import json
 import os
+import pty
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from gpuscope.demo.children import Children
-from gpuscope.demo.programs import find
+from gpuscope.demo.programs import _PACKAGES, find
 from gpuscope.errors import SourceError
 
 ROOT = Path(__file__).parents[2]
@@ -66,9 +70,10 @@ def test_a_program_of_the_fleet_that_ends_ends_the_demo_with_its_last_lines() ->
         taken.listen()
         port = str(taken.getsockname()[1])
         result = _run("demo", "--once", "--scenario", "taken=h100x8", "--prometheus-port", port)
-    assert result.returncode == 2
-    assert "prometheus ended with code 1; its last lines:" in result.stderr
-    assert "address already in use" in result.stderr
+    assert result.returncode == 1
+    *log, last = result.stderr.splitlines()
+    assert last == "gpuscope: error: prometheus ended with code 1"
+    assert "address already in use" in "".join(log)
     assert "Traceback" not in result.stderr
     left = subprocess.run(["pgrep", "-f", "simulate.seed taken"], capture_output=True, text=True, check=False)
     assert left.stdout == ""
@@ -99,6 +104,60 @@ def test_interrupt_stops_everything() -> None:
     assert left.stdout == ""
 
 
+def test_ended_from_outside_it_stops_everything_and_leaves_no_folder(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*GPUSCOPE, "demo", "--scenario", "ended=h100x8"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**ENVIRONMENT, "TMPDIR": str(tmp_path)},
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "Prometheus is ready" in line:
+            break
+    assert list(tmp_path.iterdir()) != []
+    process.send_signal(signal.SIGTERM)
+    rest, _ = process.communicate(timeout=30)
+    assert "stopped everything" in rest
+    assert list(tmp_path.iterdir()) == []
+    left = subprocess.run(["pgrep", "-f", "simulate.seed ended"], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
+
+
+def test_without_a_terminal_the_demo_prints_plain_tables() -> None:
+    result = _run("demo", "--scenario", "plain=l40s", "--duration", "1")
+    assert result.returncode == 0, result.stderr
+    assert "1 nodes, 6 GPUs, 0 MIG instances" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_on_a_terminal_top_turns_pages_until_interrupted(agent_url: str) -> None:
+    outer, inner = pty.openpty()
+    termios.tcsetwinsize(inner, (20, 100))
+    environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    process = subprocess.Popen(
+        [*GPUSCOPE, "top", "--interval", "0.2", agent_url],
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        env={**environment, "TERM": "xterm"},
+    )
+    os.close(inner)
+    shown = ""
+    while "page 2 of" not in shown:
+        shown += os.read(outer, 65536).decode(errors="replace")
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(OSError):  # The end of a terminal is an error on Linux.
+        while part := os.read(outer, 65536):
+            shown += part.decode(errors="replace")
+    os.close(outer)
+    assert process.wait(30) == 130
+    assert "page 1 of" in shown
+    assert "Traceback" not in shown
+    assert shown.rstrip().endswith("\x1b[?25h\x1b[?1049l"), "cursor and screen are not back"
+
+
 def test_top_shows_a_running_agent(agent_url: str) -> None:
     result = _run("top", "--once", agent_url)
     assert result.returncode == 0, result.stderr
@@ -120,7 +179,7 @@ def test_top_says_who_does_not_answer_and_shows_the_others(agent_url: str, free_
     assert "unreachable: connection refused" in result.stdout
     assert "8 GPUs" in result.stdout
     alone = _run("top", "--once", dead)
-    assert alone.returncode == 2
+    assert alone.returncode == 1
     assert alone.stderr == f"gpuscope: error: no agent answers at http://{dead}\n"
 
 
@@ -136,7 +195,7 @@ def test_a_child_that_ends_is_reported_with_its_last_lines(tmp_path: Path) -> No
     with Children(tmp_path) as children:
         child = children.start("short", [sys.executable, "-c", "print('the reason'); raise SystemExit(3)"])
         child.process.wait(10)
-        with pytest.raises(SourceError, match=r"short ended with code 3; its last lines:\nthe reason"):
+        with pytest.raises(SourceError, match=r"short ended with code 3\nthe reason"):
             children.check()
 
 
@@ -144,3 +203,22 @@ def test_a_program_that_cannot_be_had_says_how_to_install_it(tmp_path: Path, mon
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match="without apt-get it cannot be fetched; install prometheus"):
         find("prometheus", tmp_path / "cache")
+
+
+def test_a_program_is_fetched_into_a_relative_cache(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("apt-get", "dpkg-deb"):
+        found = shutil.which(tool)
+        assert found is not None
+        (tools / tool).symlink_to(found)
+    monkeypatch.setenv("PATH", f"{tools}:/usr/sbin:/usr/bin:/sbin:/bin")
+    assert shutil.which("hello") is None
+    monkeypatch.setitem(_PACKAGES, "hello", ("hello",))
+    told: list[str] = []
+    program = find("hello", Path("cache"), told.append)
+    assert program == tmp_path / "cache/programs/usr/bin/hello"
+    assert "Hello, world!" in subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert len(told) == 1
+    assert [path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith("tmp")] == []

@@ -3,10 +3,13 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
-from gpuscope.table import NodeRows, Point, read_rows
-from gpuscope.table.view import gpu_table, summary
+from gpuscope.table import GpuRow, MigRow, NodeRows, Point, read_rows
+from gpuscope.table.pages import pages
+from gpuscope.table.view import gpu_table, summary, troubles
 
 
 def _draw(nodes: list[NodeRows], width: int) -> str:
@@ -92,3 +95,51 @@ def test_hostile_names_cannot_draw(machine) -> None:
     text = _draw(read_rows([Point("gpuscope_gpu_info", labels, 1.0)]), 130)
     assert "[red]n[/red]" in text
     assert "[bold]x[/bold]" in text
+
+
+def _gpu(node: NodeRows, index: int, instances: int) -> None:
+    row = GpuRow(index, f"{node.node}-{index}", up=True)
+    row.mig = {str(gi): MigRow(str(gi), "1g.10gb", gi) for gi in range(instances)}
+    node.gpus[row.uuid] = row
+
+
+@given(
+    shape=st.lists(st.lists(st.integers(0, 7), max_size=8), max_size=6),
+    height=st.integers(10, 60),
+)
+def test_pages_hold_everything_once_in_order_and_fit(shape: list[list[int]], height: int) -> None:
+    nodes = [NodeRows(f"n{number}") for number in range(len(shape))]
+    for node, gpus in zip(nodes, shape, strict=True):
+        for index, instances in enumerate(gpus):
+            _gpu(node, index, instances)
+    cut = pages(nodes, height)
+    assert [uuid for page in cut for node in page for uuid in node.gpus] == [u for node in nodes for u in node.gpus]
+    assert {node.node for page in cut for node in page} == {node.node for node in nodes}
+    for page in cut:
+        lines = sum(2 + sum(1 + len(gpu.mig) for gpu in node.gpus.values()) for node in page)
+        assert lines <= height
+
+
+def test_a_page_is_drawn_as_high_as_it_was_counted() -> None:
+    nodes = [NodeRows(f"n{number}") for number in range(4)]
+    for node in nodes:
+        for index in range(8):
+            _gpu(node, index, index)
+    cut = pages(nodes, 20)
+    heights = [len(_draw(page, 130).splitlines()) for page in cut]
+    assert len(cut) > 4
+    assert max(heights) <= 20 + 3
+    assert [node.node for page in cut for node in page].count("n0") > 1, "a long node goes on under its name"
+
+
+def test_troubles_name_what_is_down_before_what_had_a_fault() -> None:
+    node = NodeRows("a")
+    _gpu(node, 0, 0)
+    _gpu(node, 1, 0)
+    node.gpus["a-0"].xids = {"31": 2}
+    node.gpus["a-1"].up, node.gpus["a-1"].reason = False, "lost"
+    assert troubles([node, NodeRows("b", problem="no driver: library_not_found"), NodeRows("c")]) == [
+        "a GPU 1 lost",
+        "b no driver: library_not_found",
+        "a GPU 0 XID 31×2",
+    ]
