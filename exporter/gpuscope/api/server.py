@@ -177,6 +177,14 @@ class _Http(HTTPServer):
     def ssl_options(self, value: object) -> None:
         """Tornado's constructor sets ``None``."""
 
+    def _handle_connection(self, connection: socket.socket, address: Any) -> None:
+        try:
+            connection.getpeername()
+            super()._handle_connection(connection, address)
+        except OSError as error:  # gone before TLS began: a port scan must not fill the log with tracebacks
+            log.debug("a connection was gone at once: %s", error)
+            connection.close()
+
     def handle_stream(self, stream: IOStream, address: Any) -> None:
         self._context.connections.opened(stream)
         super().handle_stream(stream, address)

@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import ssl
+import struct
 import subprocess
 from dataclasses import replace
 
@@ -172,6 +173,18 @@ def test_garbage_instead_of_a_handshake(tls_client):
             while garbage.recv(4096):
                 pass
     assert client.get("/metrics").status_code == 200
+
+
+def test_a_port_scan_leaves_no_trace_in_the_log(tls_client, caplog):
+    client = tls_client()
+    for number in range(40):
+        scan = client.connect()
+        scan.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if number % 2:
+            scan.sendall(b"\x16\x03\x01garbage")
+        scan.close()
+    assert client.get("/metrics").status_code == 200
+    assert not [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}]
 
 
 def test_tls_answers_are_whole(tls_client, build):
