@@ -56,6 +56,9 @@ def test_the_table_fits_its_width(machine, width: int) -> None:
     text = _draw(read_rows(_points(machine, "h100-mig")), width)
     assert max(len(line) for line in text.splitlines()) <= width
     assert "H100" in text
+    cells = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
+    assert cells
+    assert not any("…" in cell for row in cells for cell in row), text
 
 
 def test_a_failed_gpu_and_a_fault_are_said_in_words() -> None:

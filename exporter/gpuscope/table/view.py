@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["console", "gpu_table", "summary", "troubles"]
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
-_BAR = 8
+_BAR, _NARROW_BAR = 8, 4
 _GIB = 1 << 30
 _UNKNOWN = "·"
 
@@ -42,12 +42,12 @@ def gpu_table(nodes: Sequence[NodeRows], *, title: str = "", width: int = 120) -
     table.add_column("GPU", no_wrap=True)
     table.add_column("Model / profile", no_wrap=True, overflow="ellipsis", min_width=14)
     table.add_column("State", no_wrap=True)
-    table.add_column("SM active", no_wrap=True)
+    table.add_column("SM active" if wide else "SM", no_wrap=True)
     if wide:
         table.add_column("Tensor", justify="right", no_wrap=True)
         table.add_column("Util", justify="right", no_wrap=True)
-    table.add_column("Memory GiB", no_wrap=True)
-    table.add_column("Power W", justify="right", no_wrap=True)
+    table.add_column("Memory GiB" if wide else "GiB", no_wrap=True)
+    table.add_column("Power W" if wide else "W", justify="right", no_wrap=True)
     table.add_column("°C", justify="right", no_wrap=True)
     table.add_column("Faults", no_wrap=True, overflow="ellipsis", min_width=7)
     for node in nodes:
@@ -104,9 +104,9 @@ def _gpu_cells(gpu: GpuRow, wide: bool) -> "list[str | Text]":
         f"  {gpu.index}",
         Text(gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12]),
         state,
-        _bar(gpu.sm),
+        _bar(gpu.sm, wide),
         *([_percent(gpu.tensor), _percent(gpu.utilization)] if wide else []),
-        _memory(gpu.memory_used, gpu.memory_total),
+        _memory(gpu.memory_used, gpu.memory_total, wide),
         _UNKNOWN if gpu.power is None else f"{gpu.power:.0f}{limit}",
         _UNKNOWN if gpu.temperature is None else f"{gpu.temperature:.0f}",
         Text(_faults(gpu), style="bold red" if gpu.xids or gpu.recovery_action else ""),
@@ -120,9 +120,9 @@ def _mig_cells(row: MigRow, gpu: GpuRow, wide: bool) -> "list[str | Text]":
         f"  {gpu.index}.{row.gi}.{row.ci}",
         Text(f"└ {row.profile}", style="cyan"),
         "",
-        _bar(row.sm),
+        _bar(row.sm, wide),
         *([_percent(row.tensor), ""] if wide else []),
-        _memory(row.memory_used, row.memory_total),
+        _memory(row.memory_used, row.memory_total, wide),
         "",
         "",
         "",
@@ -143,14 +143,15 @@ def _faults(gpu: GpuRow) -> str:
     return ", ".join(parts)
 
 
-def _bar(ratio: float | None) -> "str | Text":
+def _bar(ratio: float | None, wide: bool) -> "str | Text":
     from rich.text import Text
 
     if ratio is None:
         return _UNKNOWN
-    eighths = round(min(1.0, max(0.0, ratio)) * _BAR * 8)
+    size = _BAR if wide else _NARROW_BAR
+    eighths = round(min(1.0, max(0.0, ratio)) * size * 8)
     blocks = "█" * (eighths // 8) + (_BLOCKS[eighths % 8] if eighths % 8 else "")
-    text = Text(f"{blocks:<{_BAR}}", style="green")
+    text = Text(f"{blocks:<{size}}", style="green")
     text.append(f"{100 * ratio:4.0f}%", style="default")
     return text
 
@@ -159,7 +160,9 @@ def _percent(ratio: float | None) -> str:
     return _UNKNOWN if ratio is None else f"{100 * ratio:.0f}%"
 
 
-def _memory(used: float | None, total: float | None) -> str:
+def _memory(used: float | None, total: float | None, wide: bool) -> str:
     if total is None:
         return _UNKNOWN
-    return f"{_UNKNOWN if used is None else format(used / _GIB, '.1f'):>5} /{total / _GIB:6.1f}"
+    if wide:
+        return f"{_UNKNOWN if used is None else format(used / _GIB, '.1f'):>5} /{total / _GIB:6.1f}"
+    return f"{_UNKNOWN if used is None else format(used / _GIB, '.0f'):>3} /{total / _GIB:4.0f}"
