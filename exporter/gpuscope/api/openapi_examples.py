@@ -110,7 +110,7 @@ FAULT: Example = {
     "ci": None,
     "meaning": "GPU has fallen off the bus",
     "class": "off_bus",
-    "action": "Drain the node and restart it",
+    "action": "drain_and_reset",
     "message": None,
 }
 

@@ -147,7 +147,9 @@ SCHEMAS: Mapping[str, Schema] = {
         gi=_count("GPU instance, when the fault belongs to one", null=True),
         ci=_count("compute instance, when the fault belongs to one", null=True),
         meaning=_text("what the code means", null=True),
-        action=_text("what to do by default", null=True),
+        action=_text(
+            "what to do by default: drain_and_reset, restart_app, ignore …; docs/faults.md lists them", null=True
+        ),
         message=_text("the kernel's own words", null=True),
         **{"class": _text("class of the XID catalogue; unknown for codes it does not list")},
     ),

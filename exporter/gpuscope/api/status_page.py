@@ -6,7 +6,7 @@ from html import escape
 from gpuscope.api.documents import health_document
 from gpuscope.api.readings import Readings, state_of
 from gpuscope.api.status_style import STYLE
-from gpuscope.api.status_words import DRIVER_ADVICE, STATE_ADVICE, age
+from gpuscope.api.status_words import DRIVER_ADVICE, HARMLESS_ACTIONS, STATE_ADVICE, action_words, age
 from gpuscope.faults.fault import Fault
 from gpuscope.nvml.identity import MigInstance
 from gpuscope.sampling.snapshot import GpuStatus, Snapshot
@@ -15,8 +15,9 @@ __all__ = ["render_page"]
 
 _GIB = 1 << 30
 _FAULTS_SHOWN = 20
-_WORDS = {"ok": "All well", "issue": "Needs attention", "unknown": "Unknown"}
-_CLASSES = {"ok": "ok", "issue": "bad", "unknown": "warn"}
+_WORDS = {"ok": "All well", "faults": "See faults", "issue": "Needs attention", "unknown": "Unknown"}
+_CLASSES = {"ok": "ok", "faults": "warn", "issue": "bad", "unknown": "warn"}
+_LATELY_S = 3600.0
 _STALE_S = 60.0
 _DASH = '<span class="soft">–</span>'
 
@@ -32,6 +33,8 @@ def render_page(snapshot: Snapshot, alive: tuple[bool, str], telemetry_path: str
     """
     health = health_document(snapshot, alive)
     status = health["status"]
+    if status == "ok" and any(_matters(fault, now) for fault in snapshot.faults):
+        status = "faults"
     node = escape(snapshot.node or "this node")
     body = [
         f'<header><h1>{node}</h1><span class="pill {_CLASSES[status]}">{_WORDS[status]}</span>'
@@ -50,6 +53,10 @@ def render_page(snapshot: Snapshot, alive: tuple[bool, str], telemetry_path: str
         + "\n".join(body)
         + "</body></html>\n"
     )
+
+
+def _matters(fault: Fault, now: float) -> bool:
+    return now - fault.last < _LATELY_S and fault.action not in HARMLESS_ACTIONS
 
 
 def _sections(snapshot: Snapshot, now: float) -> list[str]:
@@ -234,7 +241,7 @@ def _fault_row(fault: Fault, indexes: dict[str, int], now: float) -> str:
         ("Where", f"{where}<small>{escape(fault.pci_bus_id or '')}</small>"),
         ("Fault", f'<span class="number"><strong>{name} {fault.code}</strong>{times}</span>'),
         ("Meaning", f"{escape(fault.meaning) or 'not in the catalogue'}<small>{escape(fault.message)}</small>"),
-        ("What to do", escape(fault.action.replace("_", " ")) or _DASH),
+        ("What to do", escape(action_words(fault.action)) or _DASH),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-__all__ = ["DRIVER_ADVICE", "STATE_ADVICE", "age"]
+__all__ = ["DRIVER_ADVICE", "HARMLESS_ACTIONS", "STATE_ADVICE", "action_words", "age"]
 
 DRIVER_ADVICE: Mapping[str, tuple[str, str]] = {
     "library_not_found": (
@@ -40,6 +40,29 @@ STATE_ADVICE: Mapping[str, str] = {
     "error": "Readings fail; the agent's log says which call.",
 }
 """By state of a GPU: what it means and what to do."""
+
+HARMLESS_ACTIONS = frozenset({"ignore", "restart_app", "restart_vm"})
+"""Default actions of faults that the node itself does not suffer from."""
+
+_ACTIONS: Mapping[str, str] = {
+    "check_mechanicals": "Check cables, seating and power connectors",
+    "contact_support": "Collect nvidia-bug-report.sh and ask NVIDIA",
+    "drain": "Drain the node",
+    "drain_and_reset": "Drain the node, then reset the GPU",
+    "follow_154": "Do what the XID 154 beside it asks for",
+    "ignore": "Nothing; for information",
+    "reboot_node": "Drain and restart the node",
+    "reset_fabric": "Reset the GPUs and NVSwitches together",
+    "reset_gpu": "Reset the GPU",
+    "restart_app": "Look at the application and restart it",
+    "restart_vm": "Restart the virtual machine",
+    "update_software": "Update driver or firmware",
+}
+
+
+def action_words(action: str) -> str:
+    """A default action of the fault catalogue as a sentence; an unknown one, from a user's file, as it is written."""
+    return _ACTIONS.get(action, action.replace("_", " "))
 
 
 def age(seconds: float) -> str:

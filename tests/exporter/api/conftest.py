@@ -132,7 +132,7 @@ def xid(code: int = 79, gpu: int = 1, **changes: object) -> Fault:
         pci_bus_id=f"00000000:{gpu + 1:02X}:00.0",
         meaning="GPU has fallen off the bus",
         fault_class="off_bus",
-        action="drain the node and reset the GPU",
+        action="drain_and_reset",
         message="NVRM: Xid (PCI:0000:02:00): 79, GPU has fallen off the bus.",
     )
     return replace(fault, **changes)

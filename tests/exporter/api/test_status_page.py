@@ -3,11 +3,13 @@
 import base64
 import hashlib
 import re
+import time
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
+from gpuscope.faults import sxids, xids
 from gpuscope.nvml.identity import DriverStatus
 
 HOSTILE = "<script>alert('x')</script>\"&"
@@ -64,7 +66,7 @@ def test_the_page_names_node_gpus_and_faults(client):
         "GPU 1 is lost",
         "XID 79 ×2",
         "GPU has fallen off the bus",
-        "drain the node and reset the GPU",
+        "Drain the node, then reset the GPU",
         "GPU 2, GI 7 CI 0",
     ):
         assert words in page.text, words
@@ -142,6 +144,38 @@ def test_a_well_node_says_so(client, build):
     text = Reader(client.get("/").text).text
     assert "All well" in text
     assert "None since the agent started." in text
+
+
+@pytest.mark.parametrize(
+    ("action", "minutes_ago", "words"),
+    [
+        ("drain_and_reset", 5, "See faults"),
+        ("restart_app", 5, "All well"),
+        ("drain_and_reset", 90, "All well"),
+        ("a_users_own_action", 5, "See faults"),
+    ],
+)
+def test_a_node_with_a_serious_fault_lately_is_not_called_well(client, build, action, minutes_ago, words):
+    fault = build.xid(gpu=0, action=action, last=time.time() - 60 * minutes_ago)
+    client.source.now = build.snapshot_of(build.healthy_gpu(0), faults=(fault,), created=time.time())
+    text = Reader(client.get("/").text).text
+    assert words in text
+    assert action != "a_users_own_action" or "a users own action" in text
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(300, "5 min ago"), (11520, "3 h 12 min ago"), (353000, "4 d 2 h ago")])
+def test_ages_are_told_in_two_units_at_most(client, build, seconds, words):
+    fault = build.xid(gpu=0, last=time.time() - seconds - 5)
+    client.source.now = build.snapshot_of(build.healthy_gpu(0), faults=(fault,))
+    assert words in Reader(client.get("/").text).text
+
+
+@pytest.mark.parametrize("action", sorted({*xids.ACTIONS, *sxids.ACTIONS}))
+def test_every_action_of_the_catalogues_is_a_sentence(client, build, action):
+    client.source.now = build.snapshot_of(build.healthy_gpu(0), faults=(build.xid(action=action),))
+    cells = Reader(client.get("/").text).texts
+    assert action not in cells
+    assert action.replace("_", " ") not in cells
 
 
 def test_many_faults_are_cut_and_say_where_the_rest_is(client, build):
