@@ -88,7 +88,7 @@ class SimGpu:
         # The machine has been at work for a while: it is warm.
         self.temperature = 0.0
         self._enter()
-        self.temperature = settled(self.power)
+        self.temperature = settled(self.model, self.power)
         self._enter()
 
     def reset_counters(self) -> None:
@@ -157,7 +157,7 @@ class SimGpu:
         self.load = self._mig_load() if self.mig_mode else load_at(self.kind, middle, self.uuid, self.plan.job_name)
         point = operating_point(self.model, self.load, self.temperature, brake=self.brake)
         self.power, self.clock, self.reasons = point.power, point.clock, point.reasons
-        self._target = settled(self.power, self.heat)
+        self._target = settled(self.model, self.power, self.heat)
         self._flows = [flow for flow in self._rates() if flow[2]]
 
     def _rates(self) -> Iterator[tuple[dict[str, float], str, float]]:

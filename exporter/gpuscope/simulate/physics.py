@@ -21,7 +21,8 @@ __all__ = [
 REASON_IDLE, REASON_POWER_CAP, REASON_SW_THERMAL, REASON_HW_THERMAL, REASON_BRAKE = 0x1, 0x4, 0x20, 0x40, 0x80
 _HW_SLOWDOWN = 0x8
 _AMBIENT_C = 31.0
-_C_PER_WATT = 0.062
+_C_AT_LIMIT = 43.0
+"""How far above its surroundings a well-cooled GPU settles at its power limit."""
 _LAG_S = 25.0
 
 
@@ -60,9 +61,9 @@ def operating_point(model: GpuModel, load: Load, temperature: float, *, brake: b
     return OperatingPoint(max(model.power_idle, power), float(clock), reasons)
 
 
-def settled(power: float, heat: float = 0.0) -> float:
+def settled(model: GpuModel, power: float, heat: float = 0.0) -> float:
     """Temperature in °C at which a GPU settles; ``heat`` is what bad cooling adds."""
-    return _AMBIENT_C + power * _C_PER_WATT + heat
+    return _AMBIENT_C + _C_AT_LIMIT * power / model.power_limit + heat
 
 
 def approach(temperature: float, target: float, seconds: float) -> float:
