@@ -30,6 +30,11 @@ install: $(STAMP) ## Make the virtual environment with everything for developmen
 demo: install ## Run a simulated GPU fleet with Prometheus, live; ARGS=--once checks it and ends
 	@$(BIN)/gpuscope demo --cache-dir .cache $(ARGS)
 
+.PHONY: picture
+picture: install ## Draw the README's picture of the live table anew
+	$(BIN)/gpuscope demo --cache-dir .cache --once --after 30 --scenario gpu-1=h100-mig+xid-burst \
+		--scenario gpu-2=h100x8+gpu-lost+thermal --picture docs/images/table.svg
+
 .PHONY: programs
 programs: install
 	@$(BIN)/python -m gpuscope.demo.programs

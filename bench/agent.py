@@ -192,7 +192,10 @@ def report(
         "series per MIG instance": max(instances.values()),
     }
     print(f"\nsimulated driver inside the agent: {60 * simulator:.2f} CPU s/min")
-    print(f"{len(instances)} MIG instances on {len(gpus)} GPUs\n\nbudget")
+    print(f"{len(instances)} MIG instances on {len(gpus)} GPUs")
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    print(f"load average {load:.1f} on {cores} cores" + ("; scrape times of a busy machine" if load > cores else ""))
+    print("\nbudget")
     for name, limit in BUDGET.items():
         print(
             f"{name:<28}{found[name]:>14.2f}{'≤ ' + format(limit, 'g'):>18}{'ok' if found[name] <= limit else 'OVER':>9}"
