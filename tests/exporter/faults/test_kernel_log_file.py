@@ -362,7 +362,7 @@ def test_stop_comes_back_in_the_middle_of_a_flood(account: Account, follow: Foll
     reader = follow(log, state=True)
     eventually(lambda: reader.lines > 0)
     reader.stop()
-    assert reader.reason == "stopped"
+    eventually(lambda: reader.reason == "stopped")
     read = reader.lines
     assert read > 0
     rest = follow(log, state=True)
