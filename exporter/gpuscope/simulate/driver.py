@@ -26,6 +26,7 @@ from gpuscope.simulate import (
     virtual,
 )
 from gpuscope.simulate.clock import Clock, RealClock
+from gpuscope.simulate.interrupt import INTERRUPTS, raise_soon
 from gpuscope.simulate.node import Node
 from gpuscope.simulate.procfs import write_procfs
 from gpuscope.simulate.scenario import Scenario
@@ -123,7 +124,7 @@ class SimulatedDriver:
     def _pointer(self, name: str, signature: str, function: Callable[..., int]) -> Any:
         calling = self.node.calling
 
-        def call(*args: Any) -> int:
+        def run(args: tuple[Any, ...]) -> int:
             started = time.thread_time()
             calling.name = name
             try:
@@ -138,5 +139,17 @@ class SimulatedDriver:
                 spent = time.thread_time() - started
                 with self._cost_lock:
                     self.cost_seconds += spent
+
+        def call(*args: Any) -> int:
+            interrupt: BaseException | None = None
+            while True:
+                try:
+                    code = run(args)
+                    break
+                except INTERRUPTS as error:
+                    interrupt = error
+            if interrupt is not None:
+                raise_soon(interrupt)
+            return code
 
         return ctypes.CFUNCTYPE(ctypes.c_int, *(_TYPES[letter] for letter in signature))(call)

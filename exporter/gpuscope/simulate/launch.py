@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from gpuscope.simulate import interrupt
 from gpuscope.simulate.driver import SimulatedDriver
 from gpuscope.simulate.scenario import scenarios
 
@@ -30,12 +31,14 @@ def install(driver: SimulatedDriver) -> None:
 
     ctypes.CDLL = Library  # type: ignore[misc]
     ctypes.cdll._dlltype = Library  # type: ignore[attr-defined]
+    interrupt.watch()
 
 
 def uninstall() -> None:
     """Ends ``install``; harmless without one."""
     ctypes.CDLL = _real  # type: ignore[misc]
     ctypes.cdll._dlltype = _real  # type: ignore[attr-defined]
+    interrupt.unwatch()
 
 
 def environment(scenario: str, *, seed: str = "node-a", speed: float = 1.0) -> dict[str, str]:

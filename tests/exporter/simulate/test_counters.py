@@ -163,3 +163,14 @@ def test_a_live_node_is_alive_and_not_uniform(rig) -> None:
         rows.append(tuple(nvml.nvmlDeviceGetPowerUsage(one.gpu(index)) for index in range(8)))
     assert len(set(rows)) == 5
     assert all(len(set(row)) == 8 for row in rows)
+
+
+@pytest.mark.parametrize("scenario", [info.name for info in simulate.scenarios() if info.kind == "node"])
+def test_a_healthy_machine_under_load_does_not_overheat(rig, scenario: str) -> None:
+    one = rig(scenario)
+    for _ in range(60):
+        one.clock.advance(5)
+        for gpu in one.driver.node.gpus:
+            gpu.advance(one.clock.now())
+            assert 30 < gpu.temperature < gpu.model.slowdown - 3
+            assert not gpu.reasons & nvml.nvmlClocksEventReasonHwThermalSlowdown

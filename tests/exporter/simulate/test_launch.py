@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,38 @@ def test_a_program_of_an_environment_without_gpuscope_finds_it(tmp_path: Path) -
     command = [sys.executable, "-S", "-c", start + PROGRAM]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert len(json.loads(result.stdout)["names"]) == 8, result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_a_call_is_not_lost(number: signal.Signals) -> None:
+    program = """
+import signal, sys, pynvml
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+pynvml.nvmlInit()
+handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+try:
+    print("ready", flush=True)
+    while True:
+        try:
+            pynvml.nvmlDeviceGetPowerUsage(handle)
+        except pynvml.NVMLError:
+            pass  # the call that the signal hit may fail
+except KeyboardInterrupt:
+    print("interrupted")
+finally:
+    print("ended")
+"""
+    for _ in range(3):
+        with subprocess.Popen(
+            [sys.executable, "-c", program], env=simulate.environment("h100x8"), stdout=subprocess.PIPE, text=True
+        ) as child:
+            try:
+                assert child.stdout is not None
+                assert child.stdout.readline() == "ready\n"
+                child.send_signal(number)
+                rest, _ = child.communicate(timeout=60)
+            finally:
+                child.kill()
+        assert rest == ("interrupted\nended\n" if number == signal.SIGINT else "ended\n")
+        assert child.returncode == 0
