@@ -76,7 +76,7 @@ def test_a_failed_gpu_and_a_fault_are_said_in_words() -> None:
     assert "lost" in text
     assert "node reboot, XID 79×2" in text
     assert "XID 48" not in text
-    assert summary(nodes).endswith("1 GPUs down")
+    assert summary(nodes).endswith(", 1 GPU down")
 
 
 def test_throttling_shows_in_the_state_and_idling_does_not() -> None:
@@ -91,6 +91,7 @@ def test_throttling_shows_in_the_state_and_idling_does_not() -> None:
 def test_a_node_without_a_driver_says_so() -> None:
     nodes = read_rows([Point("gpuscope_driver_unavailable_info", {"reason": "library_not_found", "node": "n"}, 1.0)])
     assert "no driver: library_not_found" in _draw(nodes, 100)
+    assert summary(nodes) == "1 node, 0 GPUs, 0 MIG instances, 0.0 kW, 1 node without GPUs"
 
 
 def test_hostile_names_cannot_draw(machine) -> None:

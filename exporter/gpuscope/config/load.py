@@ -18,7 +18,7 @@ BY_KEY: Mapping[str, Option] = {option.key: option for option in OPTIONS}
 """All settings by key."""
 
 _PREFIX = "GPUSCOPE_"
-_OTHER_PARTS = ("GPUSCOPE_DEMO_", "GPUSCOPE_TEST_", "GPUSCOPE_SIMULATE_HOOK")
+_OTHER_PARTS = ("GPUSCOPE_DEMO_", "GPUSCOPE_TEST_", "GPUSCOPE_TOP_", "GPUSCOPE_SIMULATE_HOOK")
 _OTHER_VARIABLES = ("GPUSCOPE_CONFIG", "GPUSCOPE_REVISION")
 # Kubernetes tells every pod about every Service of its namespace, and one of them may be named gpuscope.
 _SERVICE_LINK = re.compile(

@@ -60,10 +60,18 @@ def summary(nodes: Iterable[NodeRows]) -> str:
     nodes = list(nodes)
     gpus = [gpu for node in nodes for gpu in node.gpus.values()]
     instances = sum(len(gpu.mig) for gpu in gpus)
-    down = sum(not gpu.up for gpu in gpus)
     power = sum(gpu.power or 0.0 for gpu in gpus)
-    text = f"{len(nodes)} nodes, {len(gpus)} GPUs, {instances} MIG instances, {power / 1000:.1f} kW"
-    return text + (f", {down} GPUs down" if down else ", all up")
+    text = f"{_count(len(nodes), 'node')}, {_count(len(gpus), 'GPU')}, {_count(instances, 'MIG instance')}"
+    text += f", {power / 1000:.1f} kW"
+    silent = sum(bool(node.problem) for node in nodes)
+    down = sum(not gpu.up for gpu in gpus)
+    bad = [f"{_count(number, what)} {word}" for number, what, word in
+           ((silent, "node", "without GPUs"), (down, "GPU", "down")) if number]  # fmt: skip
+    return ", ".join([text, *(bad or ["all up"])])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def troubles(nodes: Iterable[NodeRows]) -> list[str]:
