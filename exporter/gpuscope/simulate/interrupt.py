@@ -2,8 +2,8 @@
 
 Python runs a signal handler between two of its instructions: with a real library that is after the call, here it may be
 inside it, where ctypes swallows what the handler raises. So the call is finished first, and the exception raised again
-right behind it. Where even that comes too late, on the first instruction of a callback, the call fails with some code, and
-``watch`` raises the exception again.
+right behind it. Where even that comes too late, on the first instruction of a callback, the call fails with some code,
+and ``watch`` raises the exception again.
 """
 
 import ctypes
