@@ -1,6 +1,7 @@
 """The real binding finds in every scenario what a driver gives: layouts, sizes, codes."""
 
 import inspect
+import time
 
 import pynvml as nvml  # noqa: TID251
 import pytest
@@ -228,3 +229,33 @@ def test_confidential_computing_is_told_where_it_is_on(rig) -> None:
     rig("h100x8")
     with pytest.raises(nvml.NVMLError_NotSupported):
         nvml.nvmlSystemGetConfComputeState()
+
+
+class InterruptingClock(simulate.ManualClock):
+    """Stands for a signal handler that raises in the middle of a call."""
+
+    raising: type[BaseException] | None = None
+
+    def now(self) -> float:
+        raising, self.raising = self.raising, None
+        if raising is not None:
+            raise raising
+        return super().now()
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_call_ends_well_and_the_interrupt_comes_behind_it(rig, kind: type[BaseException]) -> None:
+    one = rig("h100x8", clock=InterruptingClock())
+    handle = one.gpu(0)
+    milliwatts = []
+
+    def work() -> None:
+        one.clock.raising = kind
+        milliwatts.append(nvml.nvmlDeviceGetPowerUsage(handle))
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            time.sleep(0.01)
+
+    with pytest.raises(kind):
+        work()
+    assert milliwatts[0] > 60_000

@@ -119,6 +119,10 @@ MISTAKES = [
         "mine.yaml:3: gpus.0.mig: 8 compute and 8 memory slices; a GPU has 7 and 8",
     ),
     (
+        "gpus:\n  - model: h100-sxm\n    mig: [{profile: 3g.40gb}, {profile: 3g.40gb}, {profile: 1g.10gb}]",
+        "mine.yaml:3: gpus.0.mig: 7 compute and 9 memory slices; a GPU has 7 and 8",
+    ),
+    (
         "gpus:\n  - model: h100-sxm\n    mig:\n      - {profile: 3g.40gb, ci: [2, 2]}",
         "mine.yaml:4: gpus.0.mig.0.ci: [2, 2] is not a list of slices that fit into 3",
     ),
