@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -77,8 +78,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(_run(arguments))
 
 
+def _hold_signals() -> None:
+    """Until the agent takes its signals: SIGTERM ends in order, and what is meant for a running agent ends nothing."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _run(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None and words[:1] == ["agent"]:
+        _hold_signals()
     try:
         code = root.main(args=words, prog_name="gpuscope", standalone_mode=False)
     except click.UsageError as error:

@@ -31,7 +31,7 @@ EXIT_STUCK = 3
 """Exit code of ``--exit-on-stuck``."""
 
 _TICK_S = 1.0
-_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class Agent:
@@ -163,12 +163,14 @@ class Agent:
         log.info("configuration reloaded")
         return not fixed
 
-    def toggle_release(self) -> None:
-        """Releases the driver, so that a GPU reset or a MIG change is not blocked; or takes it up again."""
+    def resume(self) -> None:
+        """Takes the driver up again; nothing happens when it was not released."""
         if self._supervisor.released:
             log.info("taking the driver up again")
             self._supervisor.resume()
-            return
+
+    def release(self) -> None:
+        """Releases the driver, so that a GPU reset or a MIG change is not blocked; once more: the time starts anew."""
         log.info("releasing the driver, for at most %s", self._release_limit())
         self._released_at = time.monotonic()
         self._supervisor.release()
@@ -177,8 +179,10 @@ class Agent:
         try:
             if number == signal.SIGHUP:
                 self.reload()
+            elif number == signal.SIGUSR1:
+                self.release()
             else:
-                self.toggle_release()
+                self.resume()
         except Exception:  # the boundary: whatever a signal leads to, sampling and scrapes go on
             log.exception("signal %d could not be carried out", number)
 

@@ -75,6 +75,10 @@ class FaultsHandler(_JsonHandler):
 
     def document(self, snapshot: Snapshot, filters: Filters, *_: str) -> dict[str, Any]:
         indexes = {gpu.identity.uuid: gpu.identity.index for gpu in snapshot.gpus}
+        unknown = filters.get("uuid", frozenset()) - indexes.keys() - {fault.uuid or "" for fault in snapshot.faults}
+        if unknown:
+            uuid = sorted(unknown)[0]
+            raise ApiError(404, "unknown_gpu", f"node {snapshot.node} has no GPU with this UUID", uuid=uuid)
         codes = {int(code) for code in filters.get("code", ())}
         faults = [
             fault

@@ -85,7 +85,7 @@ def _path(
         "200": answer,
         "400": "BadRequest",
         "401": "Unauthorized",
-        "404": "NotFound" if path_parameter else None,
+        "404": "NotFound" if path_parameter or UUID in parameters else None,
         "405": "MethodNotAllowed",
         "413": "BodyNotAllowed",
         "429": "TooManyRequests",

@@ -59,11 +59,14 @@ class WebSettings:
             ConfigError: a value cannot work; the message names the flag.
         """
         path = self.telemetry_path
-        if not path.startswith("/") or any(character in path for character in "?#% \t\r\n"):
+        if not path.startswith("/") or not path.isascii() or any(character in path for character in "?#% \t\r\n"):
             raise ConfigError(
-                f"--web.telemetry-path {path!r}: must begin with '/' and contain no space, '%', '?' or '#'"
+                f"--web.telemetry-path {path!r}: must begin with '/' and be ASCII without space, '%', '?' or '#'"
             )
         if any(path == own or path.startswith(own + "/") for own in _OWN_PATHS):
             raise ConfigError(f"--web.telemetry-path {path!r}: /api and /- belong to gpuscope's own pages")
+        fixed = [address for address in self.listen_addresses if not address.endswith(":0")]
+        if len(set(fixed)) != len(fixed):
+            raise ConfigError("--web.listen-address: an address is given twice")
         if not self.listen_addresses:
             raise ConfigError("--web.listen-address: at least one address is needed")

@@ -31,6 +31,7 @@ _TLS_KEYS = (
     "cert", "key", "client_ca", "cert_file", "key_file", "client_ca_file", "client_auth_type", "client_allowed_sans",
     "min_version", "max_version", "cipher_suites", "prefer_server_cipher_suites", "curve_preferences",
 )  # fmt: skip
+_MAX_BCRYPT_COST = 15
 _BCRYPT = re.compile(r"\$2[abxy]?\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}", re.ASCII)
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?(?:ns|us|µs|ms|s|m|h))+")
 _DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?)(ns|us|µs|ms|s|m|h)")
@@ -100,6 +101,10 @@ def _users(section: Section) -> dict[str, str]:
         hashed = section.text(name)
         if _BCRYPT.fullmatch(hashed) is None:
             raise section.error(name, "must be a bcrypt hash, as from: htpasswd -nBC 10 \"\" | tr -d ':\\n'")
+        if int(hashed[4:6]) > _MAX_BCRYPT_COST:
+            raise section.error(
+                name, f"a bcrypt cost above {_MAX_BCRYPT_COST} takes seconds to hours a check; 10 is usual"
+            )
         if ":" in name:
             raise section.error(name, "a user name cannot contain ':'")
         users[name] = hashed

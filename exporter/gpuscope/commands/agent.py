@@ -1,7 +1,6 @@
 """``gpuscope agent``."""
 
 import os
-import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,8 @@ def _run(file: Path | None, check_config: bool, **given: Any) -> int:
     \b
     Signals:
       SIGHUP         read the configuration again, without an empty scrape
-      SIGUSR1        release the driver, for a GPU reset or a MIG change; again: take it up
+      SIGUSR1        release the driver, for a GPU reset or a MIG change
+      SIGUSR2        take the driver up again
       SIGTERM        end
 
     \b
@@ -63,9 +63,6 @@ def _run(file: Path | None, check_config: bool, **given: Any) -> int:
         return load(flags, file)
 
     loaded = read()
-    if not check_config:
-        # A reload that comes before the agent can take it must not end the process.
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     from gpuscope import logs
     from gpuscope.agent import Agent, check
 

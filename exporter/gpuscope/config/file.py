@@ -45,6 +45,8 @@ def read_file(file: Path, known: Collection[str]) -> Iterator[Entry]:
     Raises:
         ConfigError: ``file:line: key: reason``.
     """
+    if file.exists() and not file.is_file():
+        raise ConfigError(f"--config {file}: is not a regular file")
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -81,7 +81,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "nvml.release-timeout", _T.DURATION, 300.0,
-        "Time after which a driver that SIGUSR1 released is taken up again. 0 waits for a second SIGUSR1.",
+        "Time after which a driver that SIGUSR1 released is taken up again. 0 waits for SIGUSR2.",
         reload=True,
     ),
     Option(
@@ -112,7 +112,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("path.procfs", _T.FILE, "/proc", "Where the host's proc file system is mounted."),
     Option("simulate", _T.TEXT, "", "Run on a simulated driver: name of a scenario, or a YAML file."),
     Option(
-        "simulate.speed", _T.NUMBER, 1.0, "How many times faster the simulated world runs.", low=0.01, high=10_000
+        "simulate.speed", _T.NUMBER, 1.0, "How many times faster the simulated world runs.", low=0.1, high=1000
     ),
     Option("simulate.seed", _T.TEXT, "node-a", "Name of the simulated machine. Its UUIDs follow from it."),
     Option(

@@ -147,7 +147,7 @@ class Supervisor:
         while not self._stop.is_set():
             self._attention.clear()
             if self._released:
-                self._set_driver("released", "the driver was released on request; send SIGUSR1 again to resume")
+                self._set_driver("released", "the driver was released on request; SIGUSR2 takes it up again")
                 self._attention.wait()
                 continue
             try:

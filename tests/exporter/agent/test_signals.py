@@ -1,5 +1,8 @@
 import signal
+import subprocess
+import sys
 import threading
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -140,7 +143,7 @@ def test_released_driver_is_not_ready_but_healthy_and_comes_back(agent, wait_for
     wait_for(lambda: running.gpus_up() == [0.0] * 8, "the GPUs to be down")
     assert running.value('gpuscope_driver_unavailable_info{reason="released"}') == 1
     assert not [s for s in running.metrics() if "power_watts" in s]
-    running.send(signal.SIGUSR1)
+    running.send(signal.SIGUSR2)
     wait_for(running.ready, "the driver to be back")
     assert running.gpus_up() == [1.0] * 8
 
@@ -164,8 +167,55 @@ def test_a_reload_does_not_take_a_released_driver_up(agent, wait_for, tmp_path: 
     running.send(signal.SIGHUP)
     running.logged("configuration reloaded")
     assert not running.ready()
-    running.send(signal.SIGUSR1)
+    running.send(signal.SIGUSR2)
     wait_for(running.ready, "the driver to be back")
+
+
+def test_a_doubled_signal_does_no_harm(agent, wait_for) -> None:
+    running = agent()
+    wait_for(running.ready, "first full cycle")
+    running.send(signal.SIGUSR2)
+    running.send(signal.SIGUSR1)
+    wait_for(lambda: not running.ready(), "the driver to be released")
+    running.send(signal.SIGUSR1)
+    time.sleep(1.5)
+    assert "released" in running.get("/-/ready").text
+    running.send(signal.SIGUSR2)
+    wait_for(running.ready, "the driver to be back")
+
+
+COMMAND = [sys.executable, "-m", "gpuscope", "agent", "--simulate", "h100x8", "--web.listen-address", "127.0.0.1:0"]
+
+
+def _started(number: signal.Signals) -> "subprocess.Popen[bytes]":
+    """An agent so young that it has just begun to mind the signal: it still imports its parts."""
+    process = subprocess.Popen(COMMAND, stderr=subprocess.DEVNULL)
+    status = Path(f"/proc/{process.pid}/status")
+    for _ in range(3000):
+        masks = [
+            int(line.split()[1], 16) for line in status.read_text().splitlines() if line[:6] in {"SigIgn", "SigCgt"}
+        ]
+        if any(mask >> (number - 1) & 1 for mask in masks):
+            return process
+        time.sleep(0.01)
+    raise AssertionError("the signal was never minded")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
+def test_a_signal_during_start_ends_nothing(number: signal.Signals) -> None:
+    process = _started(number)
+    for _ in range(5):
+        process.send_signal(number)
+        time.sleep(0.3)
+    assert process.poll() is None
+    process.terminate()
+    assert process.wait(20) == 0
+
+
+def test_sigterm_during_start_ends_in_order() -> None:
+    process = _started(signal.SIGTERM)
+    process.terminate()
+    assert process.wait(20) == 0
 
 
 def test_a_released_agent_ends_too(agent, wait_for) -> None:

@@ -71,7 +71,7 @@ def test_good_values(key: str, raw: object, value: object) -> None:
         ("expected-gpus", None, "must be one whole number, not nothing"),
         ("simulate.speed", "nan", "'nan' is not a number"),
         ("simulate.speed", "inf", "'inf' is not a number"),
-        ("simulate.speed", "0", "out of range: 0.01 to 10000"),
+        ("simulate.speed", "0", "out of range: 0.1 to 1000"),
         ("collector.pipes", "maybe", "'maybe' is neither true nor false"),
         ("collector.pipes", [], "must be true or false"),
         ("log.level", "loud", "'loud' is not one of debug, info, warning, error"),

@@ -1,5 +1,6 @@
 """Field ids by driver version, and batched reading."""
 
+import pynvml  # noqa: TID251 the binding's constants
 import pytest
 
 from gpuscope.nvml import fields
@@ -51,3 +52,24 @@ def test_a_batch_is_one_call_once_it_is_known_what_is_wanted(machine) -> None:
     before = node.ledger.calls["nvmlDeviceGetFieldValues"]
     node.cycle(5, gpus=[0])
     assert node.ledger.calls["nvmlDeviceGetFieldValues"] - before == 2  # the fast tier and the slow one
+
+
+def test_every_id_is_the_one_of_its_name_in_the_newest_binding() -> None:
+    """The ids are ours, by driver; a newest driver must agree with the newest binding in all of them."""
+    declared = [field for field in vars(fields).values() if isinstance(field, fields.Field)]
+    wrong = {
+        field.name: field.id_for((615, 71))
+        for field in declared
+        if getattr(pynvml, f"NVML_FI_DEV_{field.name}") != field.id_for((615, 71))
+    }
+    assert wrong == {}
+
+
+def test_an_nvlink_error_shows_under_its_own_name(machine) -> None:
+    node = machine("gb200")
+    node.cycle()
+    before = node.series("gpuscope_gpu_nvlink_errors_total", gpu="0")
+    node.driver.inject("nvlink", gpu=0, link=3, error="malformed")
+    node.cycle(10)
+    after = node.series("gpuscope_gpu_nvlink_errors_total", gpu="0")
+    assert {labels[-1] for labels in after if after[labels] != before[labels]} == {"malformed"}
