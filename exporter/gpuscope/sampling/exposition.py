@@ -10,7 +10,16 @@ from functools import lru_cache
 
 from gpuscope.catalogue.metric import Kind, Metric, Sample
 
-__all__ = ["Blocks", "Exposition", "escape_label", "forget_series", "render_blocks"]
+__all__ = [
+    "Blocks",
+    "Exposition",
+    "escape_help",
+    "escape_label",
+    "forget_series",
+    "number_text",
+    "render_blocks",
+    "series_text",
+]
 
 Blocks = Mapping[Metric, str]
 """For each metric the finished sample lines of one source, every line ended by a newline."""
@@ -28,12 +37,14 @@ def escape_label(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _escape_help(text: str) -> str:
+def escape_help(text: str) -> str:
+    """Escapes a help text: backslash and newline."""
     return text.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 @lru_cache(maxsize=16384)
-def _series(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
+def series_text(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    """The part of a line before the number, ``name{labels}`` and a space; the last 16,384 are remembered."""
     if not names:
         return metric_name + " "
     pairs = ",".join(f'{name}="{escape_label(value)}"' for name, value in zip(names, values, strict=True))
@@ -42,10 +53,11 @@ def _series(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -
 
 def forget_series() -> None:
     """Drops the remembered label texts; for when many of them will not come back, as after a MIG change."""
-    _series.cache_clear()
+    series_text.cache_clear()
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """A finite number in the shortest form that loses nothing."""
     if value == (whole := int(value)) and abs(whole) < 1 << 53:
         return str(whole)
     return repr(float(value))
@@ -58,7 +70,7 @@ def render_blocks(samples: Iterable[Sample]) -> dict[Metric, str]:
     """
     lines: dict[Metric, list[str]] = {}
     for metric, labels, value in samples:
-        line = _series(metric.name, metric.labels, labels) + _number(value) + "\n"
+        line = series_text(metric.name, metric.labels, labels) + number_text(value) + "\n"
         try:
             lines[metric].append(line)
         except KeyError:
@@ -71,7 +83,7 @@ def _header(metric: Metric, openmetrics: bool) -> str:
     name, kind = metric.name, _OPENMETRICS_TYPE[metric.kind]
     if openmetrics and kind == "counter":
         name = name.removesuffix("_total")
-    return f"# HELP {name} {_escape_help(metric.help)}\n# TYPE {name} {kind}\n"
+    return f"# HELP {name} {escape_help(metric.help)}\n# TYPE {name} {kind}\n"
 
 
 class Exposition:

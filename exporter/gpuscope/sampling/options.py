@@ -30,6 +30,8 @@ class SamplingOptions:
         version: version of gpuscope.
         revision: source revision, when known.
         simulated: scenario name when the driver is simulated, else empty.
+        compat: ``off``, or whose series come out as well: ``dcgm``; ``dcgm-only`` without our own readings.
+        pod_labels: ``off``, or ``exclusive`` for the holder's labels on the readings of what one container holds.
     """
 
     node: str
@@ -41,3 +43,5 @@ class SamplingOptions:
     version: str = ""
     revision: str = ""
     simulated: str = ""
+    compat: str = "off"
+    pod_labels: str = "off"

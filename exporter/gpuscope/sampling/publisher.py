@@ -16,9 +16,10 @@ from gpuscope.faults.fault import Fault
 from gpuscope.nvml.identity import DriverStatus, GpuIdentity
 from gpuscope.nvml.ledger import Ledger, total
 from gpuscope.sampling import account
-from gpuscope.sampling.exposition import Blocks, Exposition, render_blocks
+from gpuscope.sampling.exposition import Exposition, render_blocks
 from gpuscope.sampling.options import SamplingOptions
 from gpuscope.sampling.process import process_text
+from gpuscope.sampling.rendering import Device, Rendering, plain
 from gpuscope.sampling.snapshot import GpuStatus, Snapshot
 from gpuscope.sampling.worker import Worker, WorkerState
 
@@ -66,10 +67,18 @@ class Publisher:
         options: settings.
         situation: returns the present ``Situation``.
         faults: the fault ledger.
+        rendering: turns the readings of the GPUs into text.
     """
 
-    def __init__(self, options: SamplingOptions, situation: Callable[[], Situation], faults: FaultSource) -> None:
+    def __init__(
+        self,
+        options: SamplingOptions,
+        situation: Callable[[], Situation],
+        faults: FaultSource,
+        rendering: Rendering = plain,
+    ) -> None:
         self.options = options
+        self._rendering = rendering
         self._situation = situation
         self._faults = faults
         self._known: dict[str, WorkerState] = {}
@@ -118,16 +127,16 @@ class Publisher:
         situation = self._situation()
         now = time.monotonic()
         gpus = self._gpus(situation, now)
-        self._faults.known_gpus([gpu.identity for gpu, _ in gpus])
+        self._faults.known_gpus([gpu.status.identity for gpu in gpus])
         ready = self._ready(situation)
-        sources = [blocks for _, sources in gpus for blocks in sources]
         node = self._node_samples(situation, ready)
-        blocks = [*sources, render_blocks(node)]
-        order = METRICS
-        foreign = process_text()
-        series = Sample(m.SERIES, (), 1.0 + sum(body.count("\n") for source in blocks for body in source.values()))
+        rendered = self._rendering(self.options, situation.driver, gpus, node)
+        blocks = [*rendered.blocks, render_blocks(node)]
+        count = 1 + rendered.foreign_series + sum(body.count("\n") for source in blocks for body in source.values())
+        series = Sample(m.SERIES, (), float(count))
         node.append(series)
-        exposition = Exposition([*blocks, render_blocks([series])], order, foreign)
+        classic, openmetrics = (own + more for own, more in zip(process_text(), rendered.foreign, strict=True))
+        exposition = Exposition([*blocks, render_blocks([series])], METRICS, (classic, openmetrics))
         self.snapshot = Snapshot(
             version=self.options.version,
             node=self.options.node,
@@ -135,7 +144,7 @@ class Publisher:
             ready=ready,
             driver=situation.driver,
             expected_gpus=situation.expected,
-            gpus=tuple(gpu for gpu, _ in gpus),
+            gpus=tuple(gpu.status for gpu in gpus),
             node_samples=tuple(node),
             faults=self._faults.recent(),
             exposition=exposition,
@@ -164,8 +173,8 @@ class Publisher:
             self._hold_until = 0.0
         return self._hold_until > now
 
-    def _gpus(self, situation: Situation, now: float) -> list[tuple[GpuStatus, list[Blocks]]]:
-        found: dict[str, tuple[GpuStatus, list[Blocks]]] = {}
+    def _gpus(self, situation: Situation, now: float) -> list[Device]:
+        found: dict[str, Device] = {}
         for worker in situation.workers:
             state = worker.state
             identity = state.identity or GpuIdentity(worker.index, "", "")
@@ -183,7 +192,7 @@ class Publisher:
             if uuid not in found and state.identity is not None:
                 reason = "lost" if settled else "driver"
                 found[uuid] = self._gpu(state.identity, state, False, reason, False)
-        return sorted(found.values(), key=lambda entry: (entry[0].identity.index, entry[0].identity.uuid))
+        return sorted(found.values(), key=lambda gpu: (gpu.status.identity.index, gpu.status.identity.uuid))
 
     @staticmethod
     def _reason(situation: Situation, state: WorkerState, stuck: bool) -> str:
@@ -191,9 +200,7 @@ class Publisher:
             return "timeout"
         return "driver" if not situation.driver.ok else state.reason
 
-    def _gpu(
-        self, identity: GpuIdentity, state: WorkerState, up: bool, reason: str, stuck: bool
-    ) -> tuple[GpuStatus, list[Blocks]]:
+    def _gpu(self, identity: GpuIdentity, state: WorkerState, up: bool, reason: str, stuck: bool) -> Device:
         sink = Sink(identity, Ledger())
         if not up and identity.uuid:
             facts(identity, sink)
@@ -213,10 +220,7 @@ class Publisher:
             mig=state.mig if up else (),
             samples=(*own, *readings),
         )
-        blocks: list[Blocks] = [render_blocks(own)]
-        if up:
-            blocks += state.blocks
-        return status, blocks
+        return Device(status, own, state.readings if up else {})
 
     def _since(self, uuid: str, state: WorkerState, up: bool, reason: str) -> float:
         if up:

@@ -19,12 +19,16 @@ log = logging.getLogger(__name__)
 TIERS = (Tier.STATIC, Tier.FAST, Tier.ACTIVITY, Tier.PROCESSES, Tier.SLOW)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """The last result of one collector and tier, and its finished lines."""
+    """The last result of one collector and tier, and its finished lines; compared by identity.
+
+    ``taken`` is the time of reading, in seconds of the GPU's monotonic clock.
+    """
 
     samples: tuple[Sample, ...]
     blocks: dict[Metric, str]
+    taken: float = 0.0
 
 
 @dataclass(slots=True)
@@ -72,8 +76,9 @@ class GpuSampler:
                 if read is None:
                     continue
                 sink = Sink(self.gpu.identity, self.gpu.ledger)
+                taken = self.gpu.clock()
                 if self._run(collector, tier, sink):
-                    fresh[collector.name, tier] = Readings(tuple(sink.samples), render_blocks(sink.samples))
+                    fresh[collector.name, tier] = Readings(tuple(sink.samples), render_blocks(sink.samples), taken)
                 else:
                     fresh.pop((collector.name, tier), None)
         self.readings = fresh

@@ -18,6 +18,7 @@ from gpuscope.nvml.ledger import Ledger, total
 from gpuscope.nvml.library import Session
 from gpuscope.sampling.options import SamplingOptions
 from gpuscope.sampling.publisher import FaultSource, Publisher, Situation
+from gpuscope.sampling.rendering import Rendering, plain
 from gpuscope.sampling.snapshot import Snapshot
 from gpuscope.sampling.worker import Worker
 
@@ -38,6 +39,7 @@ class Supervisor:
         faults: the fault ledger; gets NVML's events through ``deliver``.
         deliver: called for each NVML event, in the event thread.
         open_library: stands for the driver's library; ``None`` for the real one.
+        rendering: turns the readings of the GPUs into text.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Supervisor:
         faults: FaultSource,
         deliver: Callable[[NvmlEvent], None],
         open_library: Callable[[], object] | None = None,
+        rendering: Rendering = plain,
     ) -> None:
         self._options = options
         self._deliver = deliver
@@ -68,7 +71,7 @@ class Supervisor:
         self._failed: NvmlUnavailable | None = None
         self._rebuild = False
         self._thread = threading.Thread(target=self._run, name="supervisor", daemon=True)
-        self.publisher = Publisher(options, self._situation, faults)
+        self.publisher = Publisher(options, self._situation, faults, rendering)
 
     def start(self) -> None:
         """Starts sampling; returns at once."""

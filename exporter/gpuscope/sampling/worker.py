@@ -13,8 +13,7 @@ from gpuscope.nvml.gpu import Gpu, open_gpu
 from gpuscope.nvml.identity import GpuIdentity, MigInstance
 from gpuscope.nvml.ledger import Ledger
 from gpuscope.nvml.library import Session
-from gpuscope.sampling.exposition import Blocks
-from gpuscope.sampling.sampler import TIERS, CollectorRun, GpuSampler
+from gpuscope.sampling.sampler import TIERS, CollectorRun, GpuSampler, Readings
 
 __all__ = ["Worker", "WorkerState"]
 
@@ -38,7 +37,7 @@ class WorkerState:
         mig_enabled: MIG mode, ``None`` where unknown.
         mig: MIG instances.
         samples: readings.
-        blocks: their finished lines.
+        readings: the same by collector and tier, with their finished lines.
         durations: seconds of the last cycle, per tier.
         succeeded: unix time of the last cycle that succeeded, per tier.
         runs: how each collector's last run went.
@@ -52,7 +51,7 @@ class WorkerState:
     mig_enabled: bool | None = None
     mig: tuple[MigInstance, ...] = ()
     samples: tuple[Sample, ...] = ()
-    blocks: tuple[Blocks, ...] = ()
+    readings: Mapping[tuple[str, Tier], Readings] = field(default_factory=dict)
     durations: Mapping[Tier, float] = field(default_factory=dict)
     succeeded: Mapping[Tier, float] = field(default_factory=dict)
     runs: Mapping[str, CollectorRun] = field(default_factory=dict)
@@ -200,7 +199,7 @@ class Worker:
             mig_enabled=gpu.mig_enabled,
             mig=tuple(device.instance for device in gpu.mig),
             samples=sampler.samples(),
-            blocks=tuple(reading.blocks for reading in sampler.readings.values()),
+            readings=sampler.readings,
             durations=durations,
             succeeded={**self.state.succeeded, **dict.fromkeys(due, wall)},
             runs={name: replace(run) for name, run in sampler.runs.items()},
