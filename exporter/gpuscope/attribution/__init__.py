@@ -1,0 +1,1 @@
+"""Who holds which GPU: pods, Slurm jobs and the processes in them."""
