@@ -15,6 +15,7 @@ from gpuscope.agent.machine import Machine
 from gpuscope.api import Server
 from gpuscope.catalogue import agent as m
 from gpuscope.catalogue.metric import Sample, Tier
+from gpuscope.compat import Renderer
 from gpuscope.config import OPTIONS, AgentSettings, Loaded
 from gpuscope.errors import ConfigError
 from gpuscope.faults.kernel_log import KernelLog
@@ -61,8 +62,9 @@ class Agent:
         self._ledger = FaultLedger(checked.xids)
         self._ledger.published = "xid" in self._settings.collectors()
         self._kernel_log = self._open_kernel_log(checked)
+        self._renderer = Renderer(checked.xids)
         self._supervisor = Supervisor(
-            self._options(), self._ledger, self._ledger.nvml_event, self._machine.open_library
+            self._options(), self._ledger, self._ledger.nvml_event, self._machine.open_library, self._renderer
         )
         self._wake = threading.Event()
         self._signals: list[int] = []
@@ -156,6 +158,7 @@ class Agent:
         self._settings = AgentSettings({**fresh.values, **{option.key: old[option.key] for option in fixed}})
         logs.setup(self._settings["log.level"], self._settings["log.format"])
         self._ledger.use_catalogue(checked.xids)
+        self._renderer.xids = checked.xids
         self._ledger.published = "xid" in self._settings.collectors()
         if self._options() != before:
             self._supervisor.reconfigure(self._options())
@@ -240,6 +243,8 @@ class Agent:
             version=__version__,
             revision=os.environ.get("GPUSCOPE_REVISION", ""),
             simulated=self.simulated,
+            compat=settings["compat"],
+            pod_labels=settings["pod-labels"],
         )
 
     def _node(self) -> str:

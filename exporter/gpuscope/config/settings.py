@@ -99,6 +99,18 @@ OPTIONS: tuple[Option, ...] = (
         "Name of this machine in the API. Empty takes $NODE_NAME, else the simulated machine's name, else the host's.",
     ),
     Option(
+        "compat", _T.CHOICE, "off",
+        "Publish under another exporter's names too. dcgm adds dcgm-exporter's default series; dcgm-only also leaves "
+        "our own readings of GPUs away, while what tells of the agent, of GPUs that are down and of XIDs stays.",
+        ("off", "dcgm", "dcgm-only"), reload=True,
+    ),
+    Option(
+        "pod-labels", _T.CHOICE, "off",
+        "Put namespace, pod and container on the readings themselves: off, or exclusive for GPUs and MIG instances "
+        "that exactly one container holds.",
+        ("off", "exclusive"), reload=True,
+    ),
+    Option(
         "kernel-log", _T.FILE, "auto",
         "Where to read XIDs and SXIDs beside NVML: auto (/dev/kmsg where permitted), off, or a file.",
         choices=("auto", "off"),
