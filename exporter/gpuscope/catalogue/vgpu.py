@@ -2,7 +2,7 @@
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier
 
-__all__ = ["INSTANCES", "LICENSED", "METRICS"]
+__all__ = ["INSTANCES", "LICENSED", "METRICS", "VIRTUALIZATION_INFO"]
 
 LICENSED = Metric(
     name="gpuscope_gpu_vgpu_license_licensed",
@@ -25,5 +25,17 @@ INSTANCES = Metric(
     mig=MigBehaviour.NOT_APPLICABLE,
     high=256,
 )
+VIRTUALIZATION_INFO = Metric(
+    name="gpuscope_gpu_virtualization_info",
+    kind=Kind.INFO,
+    level=Level.GPU,
+    extra=("mode",),
+    help="What stands between the GPU and this machine.",
+    tier=Tier.SLOW,
+    source="nvmlDeviceGetVirtualizationMode",
+    mig=MigBehaviour.PARENT,
+    values=(("none", "passthrough", "vgpu", "host_vgpu", "host_vsga"),),
+    note="vgpu is a guest with a part of a GPU, the only one that needs a licence; passthrough a guest with a whole one.",
+)
 
-METRICS = (LICENSED, INSTANCES)
+METRICS = (LICENSED, INSTANCES, VIRTUALIZATION_INFO)

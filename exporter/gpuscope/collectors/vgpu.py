@@ -14,10 +14,13 @@ from gpuscope.nvml.gpu import Gpu
 __all__ = ["COLLECTOR"]
 
 _GUEST, _HOST = {2}, {3, 4}
+_MODES = {0: "none", 1: "passthrough", 2: "vgpu", 3: "host_vgpu", 4: "host_vsga"}
 
 
 def _slow(gpu: Gpu, out: Sink) -> None:
     mode = gpu.ask("nvmlDeviceGetVirtualizationMode")
+    if mode in _MODES:
+        out.gpu(m.VIRTUALIZATION_INFO, 1, _MODES[mode])
     if mode in _GUEST:
         licence = gpu.ask("nvmlDeviceGetGridLicensableFeatures_v4")
         if licence is not None and licence.isGridLicenseSupported:

@@ -58,7 +58,7 @@ PROMISED = {
         "fabric": "gpu_fabric_{info,state,status,health,misconfiguration,overall_health}",
         "c2c": "gpu_c2c_links gpu_c2c_link_up gpu_c2c_bandwidth_max_bytes_per_second gpu_c2c_{errors,bytes}_total",
         "confidential": "cc_{enabled,ready,dev_tools_mode}",
-        "vgpu": "gpu_vgpu_license_licensed gpu_vgpu_instances",
+        "vgpu": "gpu_vgpu_license_licensed gpu_vgpu_instances gpu_virtualization_info",
         "processes": "{gpu,mig}_processes process_visibility",
     },
     "L the agent itself": {
