@@ -12,6 +12,8 @@ _LOGGED = 10
 _REASONS = {
     errno.ENOENT: "missing",
     errno.ENOTDIR: "not_a_folder",
+    errno.EISDIR: "not_a_file",
+    errno.ENXIO: "not_a_file",
     errno.EACCES: "no_permission",
     errno.EPERM: "no_permission",
     errno.ELOOP: "link_loop",
