@@ -113,8 +113,12 @@ def memory_by_owner(
                 unreadable.add(device)
         else:
             before = held.get((device, owner), 0)
-            held[device, owner] = None if before is None or process.used_bytes is None else before + process.used_bytes
-            known[device] += process.used_bytes or 0
+            if process.used_bytes is None or before is None:
+                held[device, owner] = None
+            else:
+                held[device, owner] = before + process.used_bytes
+            if process.used_bytes is not None:
+                known[device] += process.used_bytes
     excessive = _excessive(known, gpu_uuid, instances, used or {})
     problems["exceeds_device"] += len(excessive)
     held = {key: value for key, value in held.items() if key[0] not in unreadable | excessive}
@@ -129,9 +133,13 @@ def _distinct(processes: Iterable[Process]) -> Iterable[Process]:
     for process in processes:
         key = (process.pid, process.gi, process.ci)
         other = found.get(key)
-        if other is None or (process.used_bytes or -1) > (other.used_bytes or -1):
+        if other is None or _more(process.used_bytes, other.used_bytes):
             found[key] = process
     return found.values()
+
+
+def _more(used: int | None, other: int | None) -> bool:
+    return used is not None and (other is None or used > other)
 
 
 def _device(process: Process, gpu_uuid: str, instances: Sequence[MigInstance]) -> str | None:

@@ -109,7 +109,10 @@ class ProcessOwners:
 
     def _started(self, pid: int) -> float:
         # The command, in parentheses, may hold spaces and parentheses itself; the start time is field 22.
-        return int(self._read(pid, "stat").rpartition(")")[2].split()[19]) / self._ticks
+        fields = self._read(pid, "stat").rpartition(")")[2].split()
+        if len(fields) < 20:
+            raise ValueError("a stat without a start time")
+        return int(fields[19]) / self._ticks
 
     def _uid(self, pid: int) -> int | None:
         found = _UID_LINE.search(self._read(pid, "status"))
