@@ -1,5 +1,6 @@
 """Programs that tests need; a missing one fails the run and is never skipped."""
 
+import signal
 import socket
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,14 @@ _CACHE = Path(__file__).parent.parent / ".cache"
 # A busy machine is no failure: no test has a time limit.
 hypothesis.settings.register_profile("gpuscope", deadline=None)
 hypothesis.settings.load_profile("gpuscope")
+
+
+def pytest_configure() -> None:
+    """Whoever runs the tests may ignore signals, as nohup and background jobs do; programs under test inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,12 @@
 
 import difflib
 import importlib
+import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -22,6 +25,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "xids": ("gpuscope.faults.command", "Print the XID catalogue that is in force."),
 }
 """Module (its attribute ``command`` is the click command) and one line of help, by name of the command."""
+
+_AGAIN_S = 0.02
 
 
 class _Lazy(click.Group):
@@ -79,16 +84,35 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _hold_signals() -> None:
-    """Until the agent takes its signals: SIGTERM ends in order, and what is meant for a running agent ends nothing."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(number, signal.SIG_IGN)
+    """Keeps what is meant for a running agent until ``Agent.take_signals``.
+
+    An exception out of a handler would not do: while modules are imported it may be swallowed, or end up half-way.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2))
+
+
+def _keep_interrupts() -> None:
+    """Ctrl-C that falls into a callback which swallows exceptions, such as a weak reference's, is tried once more."""
+    ordinary = sys.unraisablehook
+
+    def unraisable(found: Any) -> None:
+        if isinstance(found.exc_value, KeyboardInterrupt):
+            again = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), signal.SIGINT))
+            again.daemon = True
+            again.start()
+        else:
+            ordinary(found)
+
+    sys.unraisablehook = unraisable
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments is None and words[:1] == ["agent"]:
-        _hold_signals()
+    if arguments is None:
+        if words[:1] == ["agent"]:
+            _hold_signals()
+        else:
+            _keep_interrupts()
     try:
         code = root.main(args=words, prog_name="gpuscope", standalone_mode=False)
     except click.UsageError as error:

@@ -1,6 +1,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -245,17 +246,45 @@ def test_a_reader_that_has_seen_enough_is_no_traceback() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_ctrl_c_is_no_traceback(tmp_path: Path) -> None:
-    pipe = tmp_path / "never-written"
-    os.mkfifo(pipe)
-    # Reading the file waits for a writer; the signal comes meanwhile.
-    words = [*PROGRAM, "agent", "--config", str(pipe)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    writer = os.open(pipe, os.O_WRONLY)  # returns once the program has opened the other end
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    os.close(writer)
+def test_ctrl_c_is_no_traceback() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(60)
+        words = [*PROGRAM, "top", "--once", f"127.0.0.1:{silent.getsockname()[1]}"]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        connection, _ = silent.accept()  # the program waits for an answer now
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        connection.close()
     assert (process.returncode, out, err.strip()) == (130, "", "")
+
+
+SWALLOWED = """
+import sys, threading, time, weakref
+import click
+from gpuscope import cli
+
+class Thing: ...
+
+@click.command()
+def command():
+    thing = Thing()
+    watched = weakref.ref(thing, interrupted)
+    del thing
+    time.sleep(60)
+
+def interrupted(_):
+    raise KeyboardInterrupt
+
+sys.modules["swallowing"] = sys.modules[__name__]
+cli.COMMANDS["top"] = ("swallowing", "")
+sys.argv = ["gpuscope", "top"]
+cli.main()
+"""
+
+
+def test_ctrl_c_during_a_callback_that_swallows_exceptions_is_not_lost() -> None:
+    done = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "")
 
 
 def test_settings_are_printed_as_table_and_as_json(cli: Cli) -> None:

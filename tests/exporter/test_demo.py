@@ -44,18 +44,18 @@ def _left() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def agent_url() -> Iterator[str]:
+def agent_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [*GPUSCOPE, "agent", "--simulate", "h100-mig", "--web.listen-address", "127.0.0.1:0"]
     command += ["--node-name", "tested", "--interval.activity", "500ms", "--log.format", "json"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stderr is not None
-    url = ""
-    while not url:
-        line = process.stderr.readline()
-        assert line, "the agent ended"
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        url = found[0] if found else ""
+    log = tmp_path_factory.mktemp("agent") / "log"
+    with log.open("w") as stderr:
+        process = subprocess.Popen(command, stderr=stderr, cwd=ROOT)
     end = time.monotonic() + 60
+    while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < end, log.read_text()
+        time.sleep(0.1)
+    url = found[0]
     while _run("top", "--json", url).stdout.count('"sm": 0.') < 4 and time.monotonic() < end:
         time.sleep(0.3)
     yield url

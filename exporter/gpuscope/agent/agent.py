@@ -94,6 +94,7 @@ class Agent:
         """Catches the signals that ``wait`` answers to; only in the main thread."""
         for number in _SIGNALS:
             signal.signal(number, self._signal)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
     def start(self) -> None:
         """Starts sampling and answering."""

@@ -56,7 +56,7 @@ def test_reload_puts_the_file_in_force_without_an_empty_scrape(agent, wait_for, 
         wait_for(lambda: [s for s in running.metrics() if "power_watts" in s], "power to come back")
     finally:
         ended.set()
-        scraper.join()
+        scraper.join(60)
     for before, after in pairwise(seen):
         assert [value for series, value in after.items() if series.startswith("gpuscope_gpu_up{")] == [1.0] * 8
         # What power is switched off for, and the driver calls behind it, may go; nothing else may, not for one scrape.
@@ -194,10 +194,8 @@ def _started(number: signal.Signals) -> "subprocess.Popen[bytes]":
     process = subprocess.Popen(COMMAND, stderr=subprocess.DEVNULL)
     status = Path(f"/proc/{process.pid}/status")
     for _ in range(3000):
-        masks = [
-            int(line.split()[1], 16) for line in status.read_text().splitlines() if line[:6] in {"SigIgn", "SigCgt"}
-        ]
-        if any(mask >> (number - 1) & 1 for mask in masks):
+        blocked = next(line for line in status.read_text().splitlines() if line.startswith("SigBlk:"))
+        if int(blocked.split()[1], 16) >> (number - 1) & 1:
             return process
         time.sleep(0.01)
     raise AssertionError("the signal was never minded")
