@@ -1,6 +1,7 @@
 """The complete check of a configuration: reads every file that it names, opens no port, starts nothing."""
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,10 @@ from gpuscope.faults.xids import XidCatalogue
 from gpuscope.simulate import Scenario
 from gpuscope.simulate import load as load_scenario
 
-__all__ = ["Checked", "check"]
+__all__ = ["FILESYSTEM_PATTERNS", "Checked", "check"]
+
+FILESYSTEM_PATTERNS = ("filesystem.types", "filesystem.scratch", "filesystem.exclude")
+"""Settings that are regular expressions."""
 
 _T = TypeVar("_T")
 
@@ -69,6 +73,7 @@ def check(loaded: Loaded) -> Checked:
     if not Path(settings["path.procfs"]).is_dir():
         raise loaded.error("path.procfs", f"{settings['path.procfs']}: not a folder")
     _check_kernel_log(loaded)
+    _check_filesystems(loaded)
     return Checked(loaded, web, xids, scenario, _state_dir(loaded))
 
 
@@ -96,6 +101,17 @@ def _check_kernel_log(loaded: Loaded) -> None:
         os.close(os.open(wanted, os.O_RDONLY | os.O_NONBLOCK))
     except OSError as error:
         raise loaded.error("kernel-log", f"{wanted}: cannot be read: {error.strerror}") from error
+
+
+def _check_filesystems(loaded: Loaded) -> None:
+    for key in FILESYSTEM_PATTERNS:
+        try:
+            re.compile(loaded.settings[key])
+        except (re.error, RecursionError, OverflowError) as error:
+            raise loaded.error(key, f"{loaded.settings[key]!r} is no regular expression: {error}") from error
+    for path in loaded.settings["filesystem.expected"]:
+        if not path.startswith("/"):
+            raise loaded.error("filesystem.expected", f"{path!r} is no mount point: it has to begin with /")
 
 
 def _state_dir(loaded: Loaded) -> Path | None:

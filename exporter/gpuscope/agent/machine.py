@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpuscope.agent.check import Checked
 from gpuscope.collectors.processes import processes_visible
-from gpuscope.simulate import RealClock, SimulatedDriver
+from gpuscope.simulate import RealClock, SimulatedDriver, SimulatedFilesystems
 
 __all__ = ["Machine"]
 
@@ -29,6 +29,8 @@ class Machine:
     Attributes:
         driver: the simulated driver, or ``None``.
         procfs: root of the proc file system.
+        sysfs: root of sysfs.
+        filesystems: the simulated mounts, or ``None``.
         kernel_log: file to read faults from, or ``None``.
 
     Raises:
@@ -39,6 +41,8 @@ class Machine:
         settings = checked.settings
         self.driver: SimulatedDriver | None = None
         self.procfs = Path(settings["path.procfs"])
+        self.sysfs = Path(settings["path.sysfs"])
+        self.filesystems: SimulatedFilesystems | None = None
         self._folder: Path | None = None
         kmsg = _KMSG
         if checked.scenario is not None:
@@ -52,11 +56,17 @@ class Machine:
                     kernel_log=kmsg,
                 )
                 self.driver.write_procfs(self._folder / "proc")
+                proc, sys = self._folder / "proc", self._folder / "sys"
+                if not {"path.procfs", "path.sysfs"} & checked.loaded.origins.keys():
+                    self.filesystems = SimulatedFilesystems(self.driver.node, proc, sys)
+                    self.filesystems.start()
             except OSError as error:
                 self.close()
                 raise checked.loaded.error("simulate", f"no place for a temporary folder: {error.strerror}") from error
             if "path.procfs" not in checked.loaded.origins:
                 self.procfs = self._folder / "proc"
+            if "path.sysfs" not in checked.loaded.origins:
+                self.sysfs = self._folder / "sys"
         self.kernel_log = self._kernel_log(settings["kernel-log"], kmsg)
 
     @property
@@ -66,6 +76,8 @@ class Machine:
 
     def close(self) -> None:
         """Ends the simulation and removes its folder."""
+        if self.filesystems is not None:
+            self.filesystems.close()
         if self.driver is not None:
             self.driver.close()
         if self._folder is not None:

@@ -12,7 +12,9 @@ from gpuscope.catalogue import (
     ecc,
     engines,
     fabric,
+    filesystem,
     inventory,
+    lustre,
     memory,
     mig,
     nvlink,
@@ -58,6 +60,8 @@ SUBJECTS: Mapping[str, tuple[Metric, ...]] = {
     "confidential": confidential.METRICS,
     "vgpu": vgpu.METRICS,
     "processes": processes.METRICS,
+    "filesystem": filesystem.METRICS,
+    "lustre": lustre.METRICS,
     "agent": agent.METRICS,
 }
 """Metrics by subject, which is also the name of the collector."""

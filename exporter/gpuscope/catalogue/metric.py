@@ -52,6 +52,7 @@ class Tier(StrEnum):
     ACTIVITY = "activity"  # 10 s: GPM windows
     PROCESSES = "processes"  # 15 s
     SLOW = "slow"  # 60 s
+    FILESYSTEM = "filesystem"  # 15 s
     EVENT = "event"  # when it happens
     SELF = "self"  # about the agent itself, every cycle
 

@@ -106,7 +106,7 @@ class Option:
         if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
             raise ValueError(f"must be a list of texts, not {_kind(raw)}")
         found = tuple(part.strip() for part in parts if part.strip())
-        if not found:
+        if not found and self.default:
             raise ValueError("the list is empty")
         return found
 

@@ -39,4 +39,4 @@ def _flag(option: Option) -> str:
 
 def _default(option: Option) -> str:
     written = option.format(option.default)
-    return f"`{written}`" if written else ""
+    return "`{}`".format(written.replace("|", chr(92) + "|")) if written else ""

@@ -8,7 +8,7 @@ from typing import Any
 from gpuscope.catalogue import ALWAYS_ON, DEFAULT_OFF
 from gpuscope.config.option import Option, Type
 
-__all__ = ["COLLECTOR_HELP", "OPTIONS", "AgentSettings"]
+__all__ = ["COLLECTOR_HELP", "DEFAULT_SCRATCH", "DEFAULT_TYPES", "OPTIONS", "AgentSettings"]
 
 COLLECTOR_HELP: Mapping[str, str] = {
     "mig": "MIG mode and MIG instances",
@@ -34,8 +34,16 @@ COLLECTOR_HELP: Mapping[str, str] = {
     "confidential": "confidential computing",
     "vgpu": "vGPU licence and instances",
     "processes": "number of processes on GPUs and MIG instances",
+    "filesystem": "mounts: whether they answer, capacity, and the throughput of NFS clients",
+    "lustre": "the Lustre client: throughput, targets, RPCs and LNet",
 }
 """What each collector that can be switched publishes."""
+
+DEFAULT_TYPES = r"lustre|nfs4?|wekafs|gpfs|beegfs|ceph|fuse\.(ceph-fuse|glusterfs|juicefs|gcsfuse|mount-s3|lustre)"
+"""Types of network file systems that clusters keep their data on."""
+
+DEFAULT_SCRATCH = r"/((local|tmp)[-_]?)?scratch.*|/local([-_]?(disk|ssd|nvme).*)?|/(nvme|raid|mnt/|opt/dlami/nvme).*"
+"""Mount points of local scratch."""
 
 _T = Type
 OPTIONS: tuple[Option, ...] = (
@@ -73,6 +81,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "interval.slow", _T.DURATION, 60.0, "Time between readings of what changes slowly.",
         low=0.1, high=86_400, reload=True,
+    ),
+    Option(
+        "interval.filesystem", _T.DURATION, 15.0, "Time between looks at mounts and at the Lustre client.",
+        low=0.1, high=3600,
     ),
     Option(
         "nvml.deadline", _T.DURATION, 5.0,
@@ -122,6 +134,34 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("xid-catalogue", _T.FILE, "", "CSV file whose rows override the shipped XID catalogue.", reload=True),
     Option("path.procfs", _T.FILE, "/proc", "Where the host's proc file system is mounted."),
+    Option("path.sysfs", _T.FILE, "/sys", "Where the host's sysfs is mounted, with debugfs at kernel/debug in it."),
+    Option("path.rootfs", _T.FILE, "/", "Where the host's root is mounted; mounts are looked for below it first."),
+    Option(
+        "filesystem.timeout", _T.DURATION, 5.0,
+        "A mount that does not answer for this long is down, with reason timeout, until it does.",
+        low=0.1, high=3600,
+    ),
+    Option(
+        "filesystem.types", _T.TEXT, DEFAULT_TYPES,
+        "Types of file systems that are watched wherever they are mounted: a regular expression for the whole type.",
+    ),
+    Option(
+        "filesystem.scratch", _T.TEXT, DEFAULT_SCRATCH,
+        "Mount points of local scratch that is watched too: a regular expression for the whole path.",
+    ),
+    Option(
+        "filesystem.exclude", _T.TEXT, "",
+        "Mount points that are not watched: a regular expression for the whole path.",
+    ),
+    Option(
+        "filesystem.expected", _T.LIST, (),
+        "Mount point that must be there; it is down, with reason missing, while it is not. May be given several times.",
+    ),
+    Option(
+        "lustre.lctl", _T.FILE, "auto",
+        "Where to find lctl, for what the Lustre client keeps in no file that can be read: auto, off, or a program.",
+        choices=("auto", "off"),
+    ),
     Option("simulate", _T.TEXT, "", "Run on a simulated driver: name of a scenario, or a YAML file."),
     Option(
         "simulate.speed", _T.NUMBER, 1.0, "How many times faster the simulated world runs.", low=0.1, high=1000

@@ -2,6 +2,7 @@
 
 from gpuscope.simulate.clock import Clock, ManualClock, RealClock
 from gpuscope.simulate.driver import SimulatedDriver
+from gpuscope.simulate.filesystems import SimulatedFilesystems
 from gpuscope.simulate.launch import environment, install, uninstall
 from gpuscope.simulate.scenario import Scenario, ScenarioInfo, load, scenarios
 
@@ -12,6 +13,7 @@ __all__ = [
     "Scenario",
     "ScenarioInfo",
     "SimulatedDriver",
+    "SimulatedFilesystems",
     "environment",
     "install",
     "load",

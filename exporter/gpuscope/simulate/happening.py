@@ -112,6 +112,8 @@ EVENTS: Mapping[str, Mapping[str, Argument]] = {
     "nvml_event": {"gpu": _GPU, "type": Argument("whole", required=True, low=1, high=0xFFFF)},
     "mig": {"gpu": _GPU, "instances": Argument("instances", required=True), "mode": _FLAG},
     "job": {"gpu": _GPU, "kind": Argument("job", required=True)},
+    "mount_hangs": {"mountpoint": Argument("text", required=True)},
+    "mount_answers": {"mountpoint": Argument("text", required=True)},
     "driver_unloaded": {},
     "driver_mismatch": {},
     "driver_loaded": {"version": Argument("version", required=True)},

@@ -35,6 +35,7 @@ class Node:
         mismatch: whether library and kernel module have different versions.
         sessions: how often NVML was initialised and not shut down.
         moment: simulated time of what happens now.
+        hanging_mounts: mount points of file systems that do not answer.
     """
 
     def __init__(self, scenario: Scenario, clock: Clock, seed: str, kernel_log: Path | None) -> None:
@@ -51,6 +52,7 @@ class Node:
         self.event_sets: dict[int, EventSet] = {}
         self.gpm_samples: dict[int, dict[str, float] | None] = {}
         self.calling = threading.local()
+        self.hanging_mounts: set[str] = set()
         self._next_handle = 0x7000
         self._handles: dict[int, tuple[SimGpu, SimMig | None]] = {}
         self._pending = deque(scenario.events)

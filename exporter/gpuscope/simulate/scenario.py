@@ -11,6 +11,8 @@
       - {model: h100-sxm, count: 4, job: training, job_name: llama}
       - model: h100-sxm
         mig: [{profile: 3g.40gb, job: inference, ci: [1, 2]}]
+    filesystems:
+      - {type: lustre, name: lustre01, mountpoint: /lustre01}
     events:
       - {at: 20, do: xid, gpu: 3, code: 79, message: "GPU has fallen off the bus."}
 """
@@ -30,10 +32,11 @@ from gpuscope.simulate.activity import KINDS
 from gpuscope.simulate.document import Document, nearest, number_problem
 from gpuscope.simulate.happening import EVENTS, MigPlan, Problem, check, mig_plans
 from gpuscope.simulate.model import MODELS
+from gpuscope.simulate.mounts import FilesystemPlan, filesystem_plans
 
 __all__ = ["EVENTS", "Event", "GpuPlan", "MigPlan", "Scenario", "ScenarioInfo", "load", "scenarios"]
 
-_KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels")
+_KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels", "filesystems")
 _DRIVER_KEYS = ("version", "cuda", "nvml", "kernel_module", "present")
 _GPU_KEYS = ("model", "count", "job", "job_name", "mig", "virtualization", "confidential")
 _DRIVER = {"version": "590.48.01", "cuda": 13010, "kernel_module": "open", "present": True}
@@ -74,6 +77,7 @@ class Scenario:
     gpus: tuple[GpuPlan, ...]
     events: tuple[Event, ...]
     blank_sentinels: bool = False
+    filesystems: tuple[FilesystemPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ def load(name_or_path: str) -> Scenario:
 
 
 def _rest(scenario: Scenario) -> tuple[Any, ...]:
-    return scenario.driver, scenario.gpus, scenario.events, scenario.blank_sentinels
+    return scenario.driver, scenario.gpus, scenario.events, scenario.blank_sentinels, scenario.filesystems
 
 
 def _layers(name: str) -> list[Document]:
@@ -163,6 +167,7 @@ def _build(name: str, layers: list[Document]) -> Scenario:
     gpus: tuple[GpuPlan, ...] = ()
     events: list[Event] = []
     blank = False
+    filesystems: tuple[FilesystemPlan, ...] = ()
     title, kind = name, "node"
     for document in layers:
         raw = document.value
@@ -171,12 +176,15 @@ def _build(name: str, layers: list[Document]) -> Scenario:
         driver.update(_driver(document, raw.get("driver", {})))
         if "blank_sentinels" in raw:
             blank = document.flag(("blank_sentinels",), raw["blank_sentinels"])
+        if "filesystems" in raw:
+            filesystems = filesystem_plans(document, raw["filesystems"])
         if "gpus" in raw:
             gpus = _gpus(document, raw["gpus"])
         if not gpus:
             raise document.fail(("gpus",), "a scenario needs at least one GPU, or extends one that has")
         events += _events(document, raw.get("events", []), gpus)
-    return Scenario(name, title, kind, driver, gpus, tuple(sorted(events, key=lambda event: event.at)), blank)
+    story = tuple(sorted(events, key=lambda event: event.at))
+    return Scenario(name, title, kind, driver, gpus, story, blank, filesystems)
 
 
 def _driver(document: Document, raw: object) -> dict[str, Any]:

@@ -123,6 +123,14 @@ def _job(node: "Node", gpu: SimGpu, kind: str) -> None:
     gpu.kind = kind
 
 
+def _mount_hangs(node: "Node", mountpoint: str) -> None:
+    node.hanging_mounts.add(mountpoint)
+
+
+def _mount_answers(node: "Node", mountpoint: str) -> None:
+    node.hanging_mounts.discard(mountpoint)
+
+
 def _driver_unloaded(node: "Node") -> None:
     node.present = False
     node.sessions = 0
@@ -171,6 +179,8 @@ ACTIONS: Mapping[str, Callable[..., None]] = {
     "nvml_event": _nvml_event,
     "mig": _mig,
     "job": _job,
+    "mount_hangs": _mount_hangs,
+    "mount_answers": _mount_answers,
     "driver_unloaded": _driver_unloaded,
     "driver_mismatch": _driver_mismatch,
     "driver_loaded": _driver_loaded,

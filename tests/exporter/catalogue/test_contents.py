@@ -61,6 +61,16 @@ PROMISED = {
         "vgpu": "gpu_vgpu_license_licensed gpu_vgpu_instances gpu_virtualization_info",
         "processes": "{gpu,mig}_processes process_visibility",
     },
+    "File systems": {
+        "filesystem": "filesystem_{info,up,failure_info,read_only,files,files_free} "
+        "filesystem_{size,free,available}_bytes filesystem_statfs_{duration_seconds,failures_total} "
+        "filesystem_{read,write}_bytes_total filesystem_{operations,retransmissions,timeouts,source_failures}_total "
+        "filesystem_operation_seconds_total",
+        "lustre": "lustre_client_info lustre_source_{available,unavailable_info,failures_total} "
+        "lustre_read_ahead_events_total lustre_{rpcs,request_timeouts,evictions,connection_attempts}_total "
+        "lustre_{rpcs_in_flight,pending_pages} lustre_target_{up,failure_info} "
+        "lustre_lnet_{messages,bytes,errors}_total",
+    },
     "L the agent itself": {
         "agent": "up ready cycle_duration_seconds cycle_last_success_timestamp_seconds cycles_skipped_total "
         "nvml_errors_total nvml_unsupported nvml_calls_total nvml_call_seconds_total gpu_worker_stuck series "

@@ -1,0 +1,61 @@
+"""A thread that reads something again and again, and what it read last for as long as that is fresh."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from gpuscope.catalogue.metric import Sample
+
+__all__ = ["Cycle"]
+
+log = logging.getLogger(__name__)
+
+_STOP_S = 0.3
+
+
+class Cycle:
+    """Calls ``read`` every ``interval_s`` in a daemon thread.
+
+    While ``read`` hangs, its last answer is given for ``stale_s`` after it was due anew, and nothing after that.
+
+    Args:
+        name: of the thread.
+        read: gives all samples; may block.
+        interval_s: seconds between two calls.
+        stale_s: see above.
+    """
+
+    def __init__(self, name: str, read: Callable[[], tuple[Sample, ...]], interval_s: float, stale_s: float) -> None:
+        self._name = name
+        self._read = read
+        self._interval_s = interval_s
+        self._fresh_s = interval_s + stale_s
+        self._answer: tuple[float, tuple[Sample, ...]] = (float("-inf"), ())
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Asks the thread to end, and waits for it, but not for long."""
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join(_STOP_S)
+
+    def samples(self) -> tuple[Sample, ...]:
+        """The last answer, or nothing while it is too old."""
+        read_at, samples = self._answer
+        return samples if time.monotonic() - read_at <= self._fresh_s else ()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            samples: tuple[Sample, ...] = ()
+            try:
+                samples = self._read()
+            except Exception:  # the boundary: one broken source costs that source
+                log.exception("%s failed", self._name)
+            self._answer = (time.monotonic(), samples)
+            self._stop.wait(self._interval_s)

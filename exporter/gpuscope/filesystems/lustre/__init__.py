@@ -1,0 +1,1 @@
+"""The Lustre client: what its kernel modules publish, wherever the version at hand does so."""
