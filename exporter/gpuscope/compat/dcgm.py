@@ -27,7 +27,9 @@ from gpuscope.sampling.sampler import Readings
 
 __all__ = ["DcgmText"]
 
-_WANTED = {metric for family in FAMILIES for metric in (family.metric, family.instance)}
+_WANTED = {
+    metric for family in FAMILIES for metric in (family.metric, family.instance, *(metric for metric, _ in family.zero))
+}
 _COLLECTORS = {name for name, metrics in SUBJECTS.items() if _WANTED & set(metrics)}
 _XID = next(family for family in FAMILIES if family.metric is XID_LAST)
 
@@ -143,17 +145,19 @@ class DcgmText:
                     return None  # read of each compute instance, and nothing tells of the whole
                 own = values.instance.get((family.instance, str(part.gi)))
                 return None if own is None else family.convert(own)
-        found = [values.whole.get((family.metric, labels)) for labels in family.labels]
-        total = 0.0
-        for one, labels in zip(found, family.labels, strict=True):
-            if one is None:
-                return None
-            value, readings, source = one
-            step = self._rates.rate(uuid, (family.metric, labels), value, readings, source) if family.rate else value
-            if step is None:
-                return None
-            total += step
-        return family.convert(total)
+        if any(series in values.whole for series in family.zero):
+            return 0.0
+        # All of them are asked before one may be missing: a rate begins with its first reading.
+        found = [self._number(uuid, family, labels, values) for labels in family.labels]
+        known = [value for value in found if value is not None]
+        return family.convert(sum(known)) if len(known) == len(found) else None
+
+    def _number(self, uuid: str, family: Family, labels: tuple[str, ...], values: _Values) -> float | None:
+        one = values.whole.get((family.metric, labels))
+        if one is None:
+            return None
+        value, readings, source = one
+        return self._rates.rate(uuid, (family.metric, labels), value, readings, source) if family.rate else value
 
 
 def _parts(mig: tuple[MigInstance, ...], owners: Owners, uuid: str) -> list[_Part]:

@@ -18,6 +18,9 @@ __all__ = ["FAMILIES", "PREFIX", "Family", "Scope"]
 PREFIX = "DCGM_FI_"
 
 
+_NO_GUEST = ("none", "passthrough", "host_vgpu", "host_vsga")
+
+
 class Scope(StrEnum):
     """What happens to a series while MIG is on; the words stand in the documentation."""
 
@@ -69,6 +72,7 @@ class Family:
         scope: behaviour while MIG is on.
         convert: from our unit to DCGM's.
         rate: the value is the rate of our counter between its last two readings.
+        zero: where our metric is absent, one of these series of ours says that the value is 0.
     """
 
     name: str
@@ -81,6 +85,7 @@ class Family:
     scope: Scope = Scope.SHARED
     convert: Callable[[float], float] = _same
     rate: bool = False
+    zero: tuple[tuple[Metric, tuple[str, ...]], ...] = ()
 
 
 FAMILIES: tuple[Family, ...] = (
@@ -118,7 +123,8 @@ FAMILIES: tuple[Family, ...] = (
            "Traffic over all NVLinks, both directions, in MB/s. A rate, though its type says otherwise.",
            nvlink.BYTES, (("tx",), ("rx",)), scope=Scope.GPU, convert=_kibibytes_thousand, rate=True),
     Family("DEV_VGPU_LICENSE_STATUS", "gauge", "0/1", "1 while a vGPU guest holds its license.",
-           vgpu.LICENSED),
+           vgpu.LICENSED,
+           zero=tuple((vgpu.VIRTUALIZATION_INFO, (mode,)) for mode in _NO_GUEST)),
     Family("DEV_UNCORRECTABLE_REMAPPED_ROWS", "counter", "", "Memory rows remapped after uncorrectable errors.",
            remapping.ROWS, (("uncorrected",),), scope=Scope.GPU),
     Family("DEV_CORRECTABLE_REMAPPED_ROWS", "counter", "", "Memory rows remapped after correctable errors.",
