@@ -60,6 +60,8 @@ generate: install ## Write the generated parts of the documentation
 	$(BIN)/gpuscope-generator tables
 	$(BIN)/gpuscope settings --update docs/configuration.md
 	$(BIN)/gpuscope xids --update docs/faults.md
+	cd exporter/gpuscope/podresources && $(CURDIR)/$(BIN)/python -m grpc_tools.protoc -I. \
+		--descriptor_set_out=podresources.binpb podresources.proto
 
 .PHONY: check-generated
 check-generated: install ## Fail when generated files are stale
