@@ -1,0 +1,83 @@
+import re
+
+import pytest
+
+from gpuscope.filesystems.mountinfo import parse_mountinfo
+from gpuscope.filesystems.selection import Selection
+
+
+def picked(selection: Selection, *lines: str) -> list[str]:
+    content = "".join(f"{number} 1 {line}\n" for number, line in enumerate(lines)).encode()
+    bad: list[str] = []
+    mounts = parse_mountinfo(content, bad.append)
+    assert bad == []
+    return [mount.mountpoint.decode() for mount in selection.pick(mounts)]
+
+
+@pytest.mark.parametrize(
+    ("line", "watched"),
+    [
+        ("0:50 / /lustre01 rw - lustre m@tcp:/lustre01 rw", True),
+        ("0:51 / /data rw - nfs4 nas:/data rw", True),
+        ("0:51 / /data rw - nfs nas:/data rw", True),
+        ("0:52 / /mnt/weka rw - wekafs host/default rw", True),
+        ("0:53 / /gpfs rw - gpfs gpfs0 rw", True),
+        ("0:54 / /beegfs rw - beegfs beegfs_nodev rw", True),
+        ("0:55 / /s3 rw - fuse.mount-s3 mountpoint-s3 rw", True),
+        ("9:0 / /scratch rw - xfs /dev/md0 rw", True),
+        ("9:0 / /local-scratch/a rw - ext4 /dev/md0 rw", True),
+        ("259:1 / /nvme0 rw - xfs /dev/nvme0n1 rw", True),
+        ("259:1 / /opt/dlami/nvme rw - xfs /dev/nvme0n1 rw", True),
+        ("9:0 / /raid rw - ext4 /dev/md0 rw", True),
+        ("8:1 / / rw - ext4 /dev/sda1 rw", False),
+        ("8:1 / /boot rw - ext4 /dev/sda1 rw", False),
+        ("8:2 / /var/lib/kubelet rw - xfs /dev/sda2 rw", False),
+        ("0:20 / /scratch rw - tmpfs tmpfs rw", False),
+        ("0:21 / /proc rw - proc proc rw", False),
+        ("0:22 / /mnt/x rw - overlay overlay rw", False),
+        ("0:23 / /x rw - fuse.lxcfs lxcfs rw", False),
+        ("0:24 / /x rw - nfsd nfsd rw", False),
+    ],
+)
+def test_what_is_watched_by_default(line: str, watched: bool) -> None:
+    assert bool(picked(Selection(), line)) is watched
+
+
+def test_what_another_mount_covers_is_left_out() -> None:
+    assert picked(Selection(), "0:50 / /data rw - nfs4 old:/data rw", "0:51 / /data rw - tmpfs tmpfs rw") == []
+    assert picked(Selection(), "0:49 / /data rw - autofs auto rw", "0:50 / /data rw - nfs4 n:/data rw") == ["/data"]
+
+
+def test_bind_mounts_are_one_file_system_under_the_path_that_users_know() -> None:
+    lines = [
+        "0:50 /sub /var/lib/kubelet/pods/1/volumes/a rw - lustre m@tcp:/fs rw",
+        "0:50 / /var/lib/kubelet/pods/2/volumes/b rw - lustre m@tcp:/fs rw",
+        "0:50 / /lustre01 rw - lustre m@tcp:/fs rw",
+        "0:50 /sub /l rw - lustre m@tcp:/fs rw",
+    ]
+    assert picked(Selection(), *lines) == ["/lustre01"]
+    assert picked(Selection(), *reversed(lines)) == ["/lustre01"]
+
+
+def test_two_mounts_of_one_file_system_are_two() -> None:
+    assert picked(Selection(), "0:50 / /a rw - lustre m@tcp:/fs rw", "0:51 / /b rw - lustre m@tcp:/fs rw") == [
+        "/a",
+        "/b",
+    ]
+
+
+def test_expected_mounts_are_watched_whatever_they_are() -> None:
+    selection = Selection(exclude=re.compile("/x"), expected=frozenset({b"/x", b"/dev/shm"}))
+    assert picked(selection, "0:1 / /x rw - nfs4 n:/x rw", "0:2 / /dev/shm rw - tmpfs shm rw") == ["/x", "/dev/shm"]
+
+
+def test_patterns_are_for_the_whole_word() -> None:
+    selection = Selection(types=re.compile("nfs"), scratch=re.compile("/fast"), exclude=re.compile("/no.*"))
+    lines = [
+        "0:1 / /a rw - nfs n:/a rw",
+        "0:2 / /b rw - nfs4 n:/b rw",
+        "0:3 / /nope rw - nfs n:/c rw",
+        "8:1 / /fast rw - xfs /dev/a rw",
+        "8:2 / /faster rw - xfs /dev/b rw",
+    ]
+    assert picked(selection, *lines) == ["/a", "/fast"]
