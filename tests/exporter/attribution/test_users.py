@@ -12,7 +12,7 @@ from gpuscope.attribution.users import UserNames
 def test_a_name_or_the_number(tmp_path: Path) -> None:
     passwd = tmp_path / "passwd"
     passwd.write_text(
-        "root:x:0:0:root:/root:/bin/bash\n# a comment\n+::::::\nshort:x:5\nalice:x:1000:1000::/home/alice:/bin/bash\n"
+        "root:x:0:0:root:/:/bin/bash\n# a comment\n+::::::\nshort:x:5\nalice:x:1000:1000::/:/bin/bash\n"
         "alias:x:1000:1000::/:/bin/false\nodd:x:-1:0::/:/\nodd:x:\u0663:0::/:/\n:x:6:0::/:/\n"
     )
     users = UserNames(passwd)
