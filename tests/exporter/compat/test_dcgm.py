@@ -79,18 +79,18 @@ def test_every_series_has_the_labels_in_their_order(node) -> None:
 
 def test_labels_say_which_gpu_and_where(node) -> None:
     h100 = node("h100x8").cycles(0)
-    identity = h100.machine.samplers[3].gpu.identity
-    ((labels, _),) = h100.series("DCGM_FI_DEV_GPU_TEMP", gpu="3")
+    identity = h100.machine.samplers[0].gpu.identity
+    ((labels, _),) = h100.series("DCGM_FI_DEV_GPU_TEMP", gpu="0")
     assert labels == {
-        "gpu": "3",
+        "gpu": "0",
         "UUID": identity.uuid,
         "pci_bus_id": labels["pci_bus_id"],
-        "device": "nvidia3",
+        "device": "nvidia0",
         "modelName": "NVIDIA H100 80GB HBM3",
         "Hostname": "node-a",
         "DCGM_FI_DRIVER_VERSION": h100.driver_version,
     }
-    assert re.fullmatch(r"[0-9A-F]{8}:[0-9A-F]{2}:[0-9A-F]{2}\.0", labels["pci_bus_id"])
+    assert re.fullmatch(r"0{8}:[0-9][A-F]:00\.0", labels["pci_bus_id"]), "in capitals, as NVML has it"
     assert labels["pci_bus_id"].lower() == identity.pci_bus_id
 
 
@@ -266,7 +266,7 @@ def test_nobody_who_listens_for_xids_means_no_xid_series(node) -> None:
     h100.xid(0, 94, when=2000)
     h100.watching = False
     assert [labels["gpu"] for labels, _ in h100.series("DCGM_FI_DEV_XID_ERRORS")] == ["0"], "what is known stays known"
-    h100.ledger.published = False
+    h100.watching, h100.ledger.published = True, False
     assert h100.series("DCGM_FI_DEV_XID_ERRORS") == []
 
 

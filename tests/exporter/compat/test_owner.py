@@ -82,6 +82,15 @@ def test_a_change_of_holder_shows_at_once_and_leaves_nothing_behind(node, people
         assert set(re.findall(r'pod="([^"]*)"', text)) == ({holder.pod} if holder else set())
 
 
+def test_readings_with_a_holder_are_as_fresh_as_those_without(node, people) -> None:
+    h100 = node("h100x8", pod_labels="exclusive").cycles()
+    h100.holders[h100.uuid(2)] = people[0]
+    for name in ("gpuscope_gpu_energy_joules_total", "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"):
+        before = [h100.value(name, gpu=gpu) for gpu in "12"]
+        h100.cycles(10)
+        assert all(h100.value(name, gpu=gpu) > old for gpu, old in zip("12", before, strict=True))
+
+
 def test_the_holder_of_a_mig_instance_is_named_for_it_and_not_for_its_neighbors(node, people) -> None:
     h100 = node("h100-mig", pod_labels="exclusive").cycles()
     uuid = h100.mig_uuid(5, 1)
