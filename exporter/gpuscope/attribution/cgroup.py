@@ -82,10 +82,7 @@ def parse_cgroup(text: str) -> CgroupOwner:
     found = [_parse_path(path) for path in paths]
     pod = _only(owner.pod_uid for owner in found)
     jobs = _only((owner.job_id, owner.sluid) for owner in found if owner.job_id or owner.sluid)
-    ambiguous = pod is None and any(owner.pod_uid for owner in found)
-    container = None
-    if not ambiguous:
-        container = _only((owner.container_id, owner.runtime) for owner in found if owner.container_id)
+    container = _only((owner.container_id, owner.runtime) for owner in found if owner.container_id)
     container_id, runtime = container or (None, None)
     job_id, sluid = jobs or (None, None)
     return CgroupOwner(
