@@ -78,7 +78,8 @@ def parse_cgroup(text: str) -> CgroupOwner:
     Args:
         text: the whole file, any text: what is not understood is skipped.
     """
-    paths = {fields[2] for line in text[:_MAX_TEXT].splitlines() if len(fields := line.split(":", 2)) == 3}
+    # The kernel keeps "\n" out of names, and nothing else that splitlines() takes for the end of a line.
+    paths = {fields[2] for line in text[:_MAX_TEXT].split("\n") if len(fields := line.split(":", 2)) == 3}
     found = [_parse_path(path) for path in paths]
     pod = _only(owner.pod_uid for owner in found)
     jobs = _only((owner.job_id, owner.sluid) for owner in found if owner.job_id or owner.sluid)

@@ -18,6 +18,7 @@ from gpuscope.attribution.users import UserNames
 __all__ = ["Owner", "ProcessOwners", "Unknown"]
 
 _MAX_BYTES = 1 << 16
+_PROC_ROOT_INODE = 1
 _UID_LINE = re.compile(r"^Uid:\s+([0-9]{1,10})\b", re.MULTILINE)
 
 
@@ -44,7 +45,7 @@ class Unknown(enum.Enum):
     """Why a process has no owner that could be told.
 
     ``GONE``: it ended, or its number belongs to a newer process, so it holds nothing any more.
-    ``UNREADABLE``: it is there, and whose it is cannot be read.
+    ``UNREADABLE``: it is there, and whose it is cannot be read or is hidden.
     """
 
     GONE = "gone"
@@ -67,6 +68,7 @@ class ProcessOwners:
         self._pods = pods
         self._users = users or UserNames()
         self._ticks = os.sysconf("SC_CLK_TCK")
+        self._is_proc = _is_proc(procfs)
 
     def find(self, pid: int, *, listed_at: float | None = None, jobs: JobFiles | None = None) -> Owner | Unknown:
         """The owner of a process; it raises nothing.
@@ -86,7 +88,7 @@ class ProcessOwners:
             if uid is None and (cgroup.job_id or cgroup.sluid):
                 uid = self._uid(pid)
         except (FileNotFoundError, ProcessLookupError):
-            return Unknown.GONE
+            return Unknown.UNREADABLE if self._hidden(pid) else Unknown.GONE
         except (OSError, ValueError):
             return Unknown.UNREADABLE
         job_id, user = self._job(cgroup, uid, jobs or JobFiles({}, {}))
@@ -96,6 +98,18 @@ class ProcessOwners:
         if names is None:
             return Owner(cgroup.pod_uid, job_id=job_id, user=user)
         return Owner(cgroup.pod_uid, names.namespace, names.pod, names.container, job_id, user)
+
+    def _hidden(self, pid: int) -> bool:
+        """Whether a process that /proc does not show is there all the same, as with the mount option ``hidepid``."""
+        if not self._is_proc or pid <= 0:
+            return False
+        try:
+            os.kill(pid, 0)  # sends nothing
+        except ProcessLookupError:
+            return False
+        except OSError:
+            return True  # not permitted
+        return True
 
     def _job(self, cgroup: CgroupOwner, uid: int | None, jobs: JobFiles) -> tuple[str, str]:
         job_id = cgroup.job_id or (cgroup.sluid and (jobs.job_of(cgroup.sluid) or cgroup.sluid))
@@ -121,3 +135,11 @@ class ProcessOwners:
     def _read(self, pid: int, name: str) -> str:
         with (self._procfs / str(pid) / name).open("rb") as file:
             return file.read(_MAX_BYTES).decode(errors="replace")
+
+
+def _is_proc(folder: Path) -> bool:
+    """Whether this is the kernel's file system and no copy; its root has the inode number 1."""
+    try:
+        return os.stat(folder).st_ino == _PROC_ROOT_INODE
+    except OSError:
+        return False

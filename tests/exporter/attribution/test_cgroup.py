@@ -46,6 +46,12 @@ def test_a_text_without_end_is_cut() -> None:
     assert parse_cgroup(pod + "1:a:/\n" * 20_000).pod_uid == "1b3e1a0c-9d4f-4c1e-8a77-0f4e2f9c1d23"
 
 
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\r", "\x1c", "\x85", "\u2028"])
+def test_a_folder_of_a_users_own_cannot_add_a_line(end: str) -> None:
+    fake = f"{end}0::/system.slice/slurmstepd.scope/job_42/step_0"
+    assert parse_cgroup(f"0::/user.slice/user-1000.slice/x{fake}\n") == CgroupOwner()
+
+
 @given(st.text())
 def test_any_text_has_an_answer(text: str) -> None:
     assert isinstance(parse_cgroup(text), CgroupOwner)

@@ -162,6 +162,39 @@ def test_a_real_process_is_read(child: int) -> None:
     assert owners.find(child, listed_at=now - 3600) is Unknown.GONE
 
 
+def test_a_living_process_that_proc_hides_is_not_gone(child: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As with hidepid=2: the path is not there, the process is.
+    opening = Path.open
+
+    def hide(path: Path, *mode: str) -> object:
+        if path.parent.name == str(child):
+            raise FileNotFoundError(2, "No such file or directory")
+        return opening(path, *mode)
+
+    monkeypatch.setattr(Path, "open", hide)
+    assert ProcessOwners().find(child) is Unknown.UNREADABLE
+
+
+@pytest.mark.parametrize("error", [PermissionError(1, "Operation not permitted"), None])
+def test_a_hidden_process_of_another_user_is_not_gone(error: OSError | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The kernel's PID_MAX_LIMIT: no process has it.
+    owners, pid = ProcessOwners(), 1 << 22
+    assert owners.find(pid) is Unknown.GONE
+
+    def refuse(_pid: int, signal: int) -> None:
+        assert signal == 0
+        if error:
+            raise error
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert owners.find(pid) is Unknown.UNREADABLE
+    assert owners.find(0) is Unknown.GONE
+
+
+def test_a_copy_of_proc_hides_nothing(proc: _Proc, child: int) -> None:
+    assert proc.owners.find(child) is Unknown.GONE
+
+
 @given(st.binary(max_size=200), st.binary(max_size=200))
 def test_any_tree_has_an_answer(tmp_path_factory: pytest.TempPathFactory, cgroup: bytes, stat: bytes) -> None:
     root = tmp_path_factory.mktemp("proc")
