@@ -18,7 +18,7 @@ from gpuscope.catalogue import SUBJECTS
 from gpuscope.catalogue.metric import Level, Metric, Tier
 from gpuscope.catalogue.xid import XID_ERRORS, XID_LAST
 from gpuscope.compat.families import FAMILIES, PREFIX, Family, Scope
-from gpuscope.compat.owner import OF_GPU_INSTANCE, Owner, Owners, instance_owners
+from gpuscope.compat.owner import OF_GPU_INSTANCE, Owner, Owners, device_owner, instance_owners
 from gpuscope.compat.rates import Rates
 from gpuscope.nvml.identity import GpuIdentity, MigInstance
 from gpuscope.sampling.exposition import escape_help, escape_label, number_text
@@ -162,7 +162,7 @@ class DcgmText:
 
 def _parts(mig: tuple[MigInstance, ...], owners: Owners, uuid: str) -> list[_Part]:
     if not mig:
-        return [_Part(None, 0, "", owners.owner(uuid))]
+        return [_Part(None, 0, "", device_owner(owners, uuid))]
     held = instance_owners(owners, mig)
     by_gi: dict[int, list[MigInstance]] = defaultdict(list)
     for device in mig:

@@ -9,7 +9,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, Sample, Tier
-from gpuscope.compat.owner import OF_GPU_INSTANCE, Owner, Owners, instance_owners
+from gpuscope.compat.owner import OF_GPU_INSTANCE, Owner, Owners, device_owner, instance_owners
 from gpuscope.nvml.identity import MigInstance
 from gpuscope.sampling.exposition import Blocks, escape_label, number_text, series_text
 from gpuscope.sampling.rendering import Device
@@ -65,8 +65,8 @@ class PodLabels:
 def _holders(uuid: str, mig: tuple[MigInstance, ...], owners: Owners) -> _Holders:
     instances = instance_owners(owners, mig)
     return _Holders(
-        owners.owner(uuid),
-        tuple((device.uuid, owners.owner(device.uuid)) for device in mig),
+        device_owner(owners, uuid),
+        tuple((device.uuid, device_owner(owners, device.uuid)) for device in mig),
         tuple((str(gi), owner) for gi, owner in instances.items()),
     )
 
