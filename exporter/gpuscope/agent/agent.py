@@ -10,7 +10,9 @@ from collections.abc import Callable
 from types import FrameType
 
 from gpuscope import __version__, logs
+from gpuscope.agent.attribution import attributor
 from gpuscope.agent.check import Checked, check
+from gpuscope.agent.filesystems import filesystem_sources
 from gpuscope.agent.machine import Machine
 from gpuscope.api import Server
 from gpuscope.catalogue import agent as m
@@ -20,6 +22,7 @@ from gpuscope.config import OPTIONS, AgentSettings, Loaded
 from gpuscope.errors import ConfigError
 from gpuscope.faults.kernel_log import KernelLog
 from gpuscope.faults.ledger import FaultLedger
+from gpuscope.sampling.node_source import NodeSource
 from gpuscope.sampling.options import SamplingOptions
 from gpuscope.sampling.snapshot import Snapshot
 from gpuscope.sampling.supervisor import Supervisor
@@ -66,6 +69,19 @@ class Agent:
         self._supervisor = Supervisor(
             self._options(), self._ledger, self._ledger.nvml_event, self._machine.open_library, self._renderer
         )
+        self._attributor = attributor(
+            self._settings,
+            self._machine,
+            lambda: self._supervisor.publisher.looks,
+            self._supervisor.publisher.notify,
+        )
+        self._renderer.owners = lambda: self._attributor.allocation
+        self._sources: tuple[NodeSource, ...] = (
+            self._attributor,
+            *filesystem_sources(self._settings, self._machine),
+        )
+        self._started: set[str] = set()
+        self._supervisor.publisher.attach(self._sources, lambda: self._attributor.allocation)
         self._wake = threading.Event()
         self._signals: list[int] = []
         self._released_at = 0.0
@@ -102,6 +118,7 @@ class Agent:
         log.info("gpuscope %s on node %s, %s", __version__, self._node(), driver)
         self._machine.report()
         self._supervisor.start()
+        self._start_sources()
         if self._kernel_log is not None:
             self._kernel_log.start()
         self._server.start()
@@ -131,10 +148,15 @@ class Agent:
         # A hanging driver may keep the supervisor for a second; the others need not wait for it.
         sampling = threading.Thread(target=self._supervisor.stop, daemon=True)
         sampling.start()
+        ending = [threading.Thread(target=source.stop, daemon=True) for source in self._sources]
+        for thread in ending:
+            thread.start()
         self._server.stop(0.5)
         if self._kernel_log is not None:
             self._kernel_log.stop()
-        sampling.join(1.4)
+        for thread in ending:
+            thread.join(0.5)
+        sampling.join(1.0)
         self._machine.close()
 
     def reload(self) -> bool:
@@ -163,6 +185,7 @@ class Agent:
         self._ledger.published = "xid" in self._settings.collectors()
         if self._options() != before:
             self._supervisor.reconfigure(self._options())
+        self._start_sources()
         self._note_load(success=True, complete=not fixed)
         log.info("configuration reloaded")
         return not fixed
@@ -178,6 +201,13 @@ class Agent:
         log.info("releasing the driver, for at most %s", self._release_limit())
         self._released_at = time.monotonic()
         self._supervisor.release()
+
+    def _start_sources(self) -> None:
+        """Starts what is switched on and does not run yet; what is switched off later is not published any more."""
+        for source in self._sources:
+            if source.name in self._settings.collectors() and source.name not in self._started:
+                self._started.add(source.name)
+                source.start()
 
     def _act(self, number: int) -> None:
         try:
@@ -244,6 +274,7 @@ class Agent:
             version=__version__,
             revision=os.environ.get("GPUSCOPE_REVISION", ""),
             simulated=self.simulated,
+            busy_from=settings["attribution.busy-from"],
             compat=settings["compat"],
             pod_labels=settings["pod-labels"],
         )

@@ -32,6 +32,9 @@ class Machine:
         sysfs: root of sysfs.
         filesystems: the simulated mounts, or ``None``.
         kernel_log: file to read faults from, or ``None``.
+        pod_resources_socket: socket of the simulated kubelet, or ``None``.
+        job_mapping_dir: folder of the simulated prolog, or ``None``.
+        pod_logs: the simulated kubelet's folder of pod logs, or ``None``.
 
     Raises:
         ConfigError: no place for the temporary folder.
@@ -43,6 +46,9 @@ class Machine:
         self.procfs = Path(settings["path.procfs"])
         self.sysfs = Path(settings["path.sysfs"])
         self.filesystems: SimulatedFilesystems | None = None
+        self.pod_resources_socket: Path | None = None
+        self.job_mapping_dir: Path | None = None
+        self.pod_logs: Path | None = None
         self._folder: Path | None = None
         kmsg = _KMSG
         if checked.scenario is not None:

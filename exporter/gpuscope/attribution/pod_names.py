@@ -68,6 +68,7 @@ class PodNames:
         self._max_names = max_names
         self._listed_at: float | None = None
         self._pods: dict[str, PodContainer] = {}
+        self._uids: dict[tuple[str, str], list[str]] = {}
         self._containers: dict[str, PodContainer] = {}
         self.problems = Problems(logging.getLogger(__name__))
 
@@ -88,6 +89,13 @@ class PodNames:
             return linked
         return PodContainer(pod.namespace, pod.pod, self._only_container(pod_uid, pod) if container_id else "")
 
+    def uid(self, namespace: str, pod: str) -> str:
+        """The uid of a pod, empty when it is not known, or when a pod of the same name has left its logs there."""
+        if (namespace, pod) not in self._uids:
+            self._list_when_due()
+        uids = self._uids.get((namespace, pod), ())
+        return uids[0] if len(uids) == 1 else ""
+
     def _list_when_due(self) -> None:
         now = self._clock()
         if self._listed_at is not None and now - self._listed_at < self._min_interval_s:
@@ -97,13 +105,15 @@ class PodNames:
         # Names change less often than folders fail: what was known stays until the next listing that works.
         with suppress(OSError):
             pods = {}
+            uids: dict[tuple[str, str], list[str]] = {}
             for name in self._names(self._pods_folder, found, required=True):
                 match = _FOLDER.fullmatch(name)
                 if match:
                     pods[match[3]] = PodContainer(match[1], match[2])
+                    uids.setdefault((match[1], match[2]), []).append(match[3])
                 elif not name.startswith("."):
                     found.append(Problem(str(self._pods_folder / name), "odd_name"))
-            self._pods = pods
+            self._pods, self._uids = pods, uids
         with suppress(OSError):
             containers = {}
             for name in self._names(self._containers_folder, found, required=False):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gpuscope.catalogue import (
     activity,
     agent,
+    attribution,
     c2c,
     clocks,
     confidential,
@@ -60,6 +61,7 @@ SUBJECTS: Mapping[str, tuple[Metric, ...]] = {
     "confidential": confidential.METRICS,
     "vgpu": vgpu.METRICS,
     "processes": processes.METRICS,
+    "attribution": attribution.METRICS,
     "filesystem": filesystem.METRICS,
     "lustre": lustre.METRICS,
     "agent": agent.METRICS,

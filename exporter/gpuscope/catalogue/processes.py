@@ -2,7 +2,7 @@
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier
 
-__all__ = ["METRICS", "MIG_PROCESSES", "PROCESSES", "VISIBILITY"]
+__all__ = ["METRICS", "MIG_PROCESSES", "PROCESSES", "VISIBILITY", "VISIBILITY_FAILURE"]
 
 PROCESSES = Metric(
     name="gpuscope_gpu_processes",
@@ -40,4 +40,16 @@ VISIBILITY = Metric(
     high=1,
 )
 
-METRICS = (PROCESSES, MIG_PROCESSES, VISIBILITY)
+VISIBILITY_FAILURE = Metric(
+    name="gpuscope_process_visibility_failure_info",
+    kind=Kind.INFO,
+    level=Level.NODE,
+    extra=("reason",),
+    help="Why the agent does not see the host's processes; absent while it does.",
+    tier=Tier.SELF,
+    source="/proc/self/ns/pid",
+    values=(("pid_namespace", "unreadable"),),
+    note="pid_namespace: the agent lives in a PID namespace of its own; a pod needs hostPID: true to see processes.",
+)
+
+METRICS = (PROCESSES, MIG_PROCESSES, VISIBILITY, VISIBILITY_FAILURE)

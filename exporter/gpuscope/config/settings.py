@@ -34,6 +34,7 @@ COLLECTOR_HELP: Mapping[str, str] = {
     "confidential": "confidential computing",
     "vgpu": "vGPU licence and instances",
     "processes": "number of processes on GPUs and MIG instances",
+    "attribution": "who holds which GPU (pods, jobs, processes), and the time that each spent busy, idle and free",
     "filesystem": "mounts: whether they answer, capacity, and the throughput of NFS clients",
     "lustre": "the Lustre client: throughput, targets, RPCs and LNet",
 }
@@ -77,6 +78,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "interval.processes", _T.DURATION, 15.0, "Time between looks at the processes.",
         low=0.1, high=3600, reload=True,
+    ),
+    Option(
+        "interval.attribution", _T.DURATION, 10.0, "Time between looks at who holds which GPU.",
+        low=0.5, high=3600,
     ),
     Option(
         "interval.slow", _T.DURATION, 60.0, "Time between readings of what changes slowly.",
@@ -133,6 +138,21 @@ OPTIONS: tuple[Option, ...] = (
         "without one the position is kept in memory.",
     ),
     Option("xid-catalogue", _T.FILE, "", "CSV file whose rows override the shipped XID catalogue.", reload=True),
+    Option(
+        "pod-resources.socket", _T.FILE, "auto",
+        "kubelet's pod-resources socket: auto (where kubelet has it; a machine without kubelet is no fault), off, or a "
+        "path.",
+        choices=("auto", "off"),
+    ),
+    Option(
+        "job-mapping-dir", _T.FILE, "",
+        "Folder in which a Slurm prolog tells jobs, a file per GPU, in the format of dcgm-exporter. Empty reads none.",
+    ),
+    Option(
+        "attribution.busy-from", _T.NUMBER, 0.01,
+        "Share of the time in which a GPU must do work to count as busy rather than idle.", low=0, high=1, reload=True,
+    ),
+    Option("path.pod-logs", _T.FILE, "/var/log/pods", "kubelet's folder of pod logs; its names tell pods' uids."),
     Option("path.procfs", _T.FILE, "/proc", "Where the host's proc file system is mounted."),
     Option("path.sysfs", _T.FILE, "/sys", "Where the host's sysfs is mounted, with debugfs at kernel/debug in it."),
     Option("path.rootfs", _T.FILE, "/", "Where the host's root is mounted; mounts are looked for below it first."),

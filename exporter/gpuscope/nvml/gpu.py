@@ -15,6 +15,7 @@ from gpuscope.nvml.handle import Handle
 from gpuscope.nvml.identity import GpuIdentity, MigInstance
 from gpuscope.nvml.ledger import Ledger
 from gpuscope.nvml.library import Session, code_name, device_error
+from gpuscope.nvml.processes import ProcessList
 
 __all__ = ["Gpu", "MigDevice", "open_gpu"]
 
@@ -59,6 +60,7 @@ class Gpu(Handle):
         mig: its MIG devices now, by MIG index.
         driver: driver version as numbers.
         processes_visible: false where the PID namespace hides processes, so that an empty list proves nothing.
+        listed: the processes of the last look; ``None`` where they are not known.
     """
 
     def __init__(self, pointer: Any, identity: GpuIdentity, ledger: Ledger, session: Session, clock: Any) -> None:
@@ -71,6 +73,7 @@ class Gpu(Handle):
         self.mig_pending: bool | None = None
         self.mig: tuple[MigDevice, ...] = ()
         self.processes_visible = True
+        self.listed: ProcessList | None = None
         self._kept: dict[Any, Any] = {}
 
     def field(self, field: Field, *, scope: int = 0, scale: float = 1.0) -> float | None:
@@ -107,6 +110,7 @@ class Gpu(Handle):
         if changed:
             self.close_windows()
             self.forget()
+            self.listed = None
             self._drop_kept({instance.uuid for _, instance in found})
             for device in self.mig:
                 device.forget()

@@ -4,12 +4,13 @@ Early R535 drivers return a longer struct from ``…RunningProcesses_v3`` than t
 instance ids are scrambled. Such a list is dropped whole and counted.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuscope.nvml.handle import Handle
 from gpuscope.nvml.values import plain
 
-__all__ = ["PROCESS_TYPES", "Process", "running_processes"]
+__all__ = ["PROCESS_TYPES", "Process", "ProcessList", "running_processes"]
 
 PROCESS_TYPES = ("compute", "graphics", "mps")
 
@@ -38,6 +39,21 @@ class Process:
     used_bytes: int | None
     gi: int | None
     ci: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessList:
+    """All processes of one GPU at one moment.
+
+    Attributes:
+        at: when the driver had answered, in seconds of ``CLOCK_BOOTTIME``.
+        processes: of every type; one may stand in several.
+        used: UUID of the GPU or of a MIG device -> bytes in use, read right after; absent where unknown.
+    """
+
+    at: float
+    processes: tuple[Process, ...]
+    used: Mapping[str, int]
 
 
 def running_processes(handle: Handle, kind: str) -> list[Process] | None:

@@ -1,5 +1,6 @@
+from abc import ABCMeta
 from collections.abc import MutableSequence
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from google.protobuf.message import Message
 
@@ -8,7 +9,7 @@ SCHEMA: str
 
 _T = TypeVar("_T")
 
-class _Messages(MutableSequence[_T]):
+class _Messages(MutableSequence[_T], metaclass=ABCMeta):
     def add(self, **fields: Any) -> _T: ...
 
 class CDIDevice(Message):
@@ -45,5 +46,3 @@ class ListPodResourcesRequest(Message): ...
 class ListPodResourcesResponse(Message):
     pod_resources: _Messages[PodResources]
     def __init__(self, **fields: Any) -> None: ...
-    @classmethod
-    def FromString(cls, s: bytes) -> Self: ...

@@ -30,6 +30,7 @@ class SamplingOptions:
         version: version of gpuscope.
         revision: source revision, when known.
         simulated: scenario name when the driver is simulated, else empty.
+        busy_from: share of the time in which a GPU or MIG device that counts as busy does work.
         compat: ``off``, or whose series come out as well: ``dcgm``; ``dcgm-only`` without our own readings.
         pod_labels: ``off``, or ``exclusive`` for the holder's labels on the readings of what one container holds.
     """
@@ -43,5 +44,6 @@ class SamplingOptions:
     version: str = ""
     revision: str = ""
     simulated: str = ""
+    busy_from: float = 0.01
     compat: str = "off"
     pod_labels: str = "off"

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gpuscope.attribution.allocation import Allocation
+from gpuscope.attribution.look import Look
+from gpuscope.attribution.states import StateSeconds
 from gpuscope.catalogue import METRICS, inventory
 from gpuscope.catalogue import agent as m
 from gpuscope.catalogue.metric import Sample, Tier
@@ -17,6 +20,8 @@ from gpuscope.nvml.identity import DriverStatus, GpuIdentity
 from gpuscope.nvml.ledger import Ledger, total
 from gpuscope.sampling import account
 from gpuscope.sampling.exposition import Exposition, render_blocks
+from gpuscope.sampling.looks import look
+from gpuscope.sampling.node_source import NodeSource
 from gpuscope.sampling.options import SamplingOptions
 from gpuscope.sampling.process import process_text
 from gpuscope.sampling.rendering import Device, Rendering, plain
@@ -68,6 +73,10 @@ class Publisher:
         situation: returns the present ``Situation``.
         faults: the fault ledger.
         rendering: turns the readings of the GPUs into text.
+
+    Attributes:
+        looks: the GPUs of the last snapshot, as attribution sees them.
+        snapshot: what is known; replaced whole.
     """
 
     def __init__(
@@ -85,6 +94,10 @@ class Publisher:
         self._down_since: dict[str, tuple[str, float]] = {}
         self._skipped: dict[tuple[Tier, str], int] = {}
         self._extra: tuple[Sample, ...] = ()
+        self._sources: Sequence[NodeSource] = ()
+        self._allocation: Callable[[], Allocation] = Allocation
+        self._states = StateSeconds()
+        self.looks: Sequence[Look] = ()
         self._hold_until = 0.0
         self._outgoing: tuple[Worker, ...] = ()
         self._changed = threading.Event()
@@ -113,6 +126,15 @@ class Publisher:
         self._extra = samples
         self._changed.set()
 
+    def attach(self, sources: Sequence[NodeSource], allocation: Callable[[], Allocation] = Allocation) -> None:
+        """Adds what is known beside NVML.
+
+        Args:
+            sources: subjects of the whole machine; those whose collector is off are left out.
+            allocation: gives who holds which GPU now.
+        """
+        self._sources, self._allocation = sources, allocation
+
     def hold(self) -> None:
         """Keeps the present snapshot until new workers have read everything once, so that no GPU seems to go away."""
         self._outgoing = self._situation().workers
@@ -129,7 +151,8 @@ class Publisher:
         gpus = self._gpus(situation, now)
         self._faults.known_gpus([gpu.status.identity for gpu in gpus])
         ready = self._ready(situation)
-        node = self._node_samples(situation, ready)
+        allocation, states = self._attribute(situation, gpus, now)
+        node = [*self._node_samples(situation, ready), *states]
         rendered = self._rendering(self.options, situation.driver, gpus, node)
         blocks = [*rendered.blocks, render_blocks(node)]
         count = 1 + rendered.foreign_series + sum(body.count("\n") for source in blocks for body in source.values())
@@ -148,8 +171,21 @@ class Publisher:
             node_samples=tuple(node),
             faults=self._faults.recent(),
             exposition=exposition,
+            allocation=allocation,
+            allocation_states=self._states.now,
         )
         return self.snapshot
+
+    def _attribute(
+        self, situation: Situation, gpus: Sequence[Device], now: float
+    ) -> tuple[Allocation, tuple[Sample, ...]]:
+        self.looks = [look(gpu.status, situation.driver) for gpu in gpus]
+        if "attribution" not in self.options.collectors:
+            self._states = StateSeconds()
+            return Allocation(), ()
+        allocation = self._allocation()
+        self._states.busy_from = self.options.busy_from
+        return allocation, self._states.advance(now, self.looks, allocation)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -219,6 +255,7 @@ class Publisher:
             mig_enabled=state.mig_enabled if up else None,
             mig=state.mig if up else (),
             samples=(*own, *readings),
+            listed=state.listed if up else None,
         )
         return Device(status, own, state.readings if up else {})
 
@@ -259,6 +296,9 @@ class Publisher:
         samples += account.call_samples(ledger)
         samples += self._faults.node_samples()
         samples += self._extra
+        for source in self._sources:
+            if source.name in self.options.collectors:
+                samples += source.samples()
         return samples
 
 

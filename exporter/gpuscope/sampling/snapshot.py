@@ -1,10 +1,13 @@
 """What the agent knows at one moment: immutable, shared by the scrape and the HTTP API."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from gpuscope.attribution.allocation import Allocation
 from gpuscope.catalogue.metric import Sample
 from gpuscope.faults.fault import Fault
 from gpuscope.nvml.identity import DriverStatus, GpuIdentity, MigInstance
+from gpuscope.nvml.processes import ProcessList
 from gpuscope.sampling.exposition import Exposition
 
 __all__ = ["GpuStatus", "Snapshot"]
@@ -16,8 +19,9 @@ class GpuStatus:
 
     ``reason`` is empty while ``up``; otherwise ``lost``, ``timeout``, ``reset_required``, ``driver`` or ``error``.
     ``samples`` holds the GPU's and its MIG instances' readings; it is empty of readings while the GPU is down
-    (identity and fault counters stay). ``since`` and ``sampled`` are unix times: of the last change of ``up`` and
-    of the last complete fast cycle (``None`` before the first).
+    (identity and fault counters stay). ``listed`` are its processes, ``None`` where they are not known. ``since``
+    and ``sampled`` are unix times: of the last change of ``up`` and of the last complete fast cycle (``None`` before
+    the first).
     """
 
     identity: GpuIdentity
@@ -28,6 +32,7 @@ class GpuStatus:
     mig_enabled: bool | None
     mig: tuple[MigInstance, ...]
     samples: tuple[Sample, ...]
+    listed: ProcessList | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class Snapshot:
 
     ``created`` is a unix time; ``ready`` turns true with the first full cycle and false while the driver is
     away; ``expected_gpus`` is ``None`` while unknown; ``node_samples`` are the series without a GPU.
+    ``allocation`` says who holds what; ``allocation_states`` gives for the UUID of a GPU or of a MIG device one of
+    ``busy``, ``idle_allocated``, ``unallocated``, ``unhealthy`` and ``unknown``.
     """
 
     version: str
@@ -48,3 +55,5 @@ class Snapshot:
     node_samples: tuple[Sample, ...]
     faults: tuple[Fault, ...]
     exposition: Exposition
+    allocation: Allocation = field(default_factory=Allocation)
+    allocation_states: Mapping[str, str] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from gpuscope.nvml.gpu import Gpu, open_gpu
 from gpuscope.nvml.identity import GpuIdentity, MigInstance
 from gpuscope.nvml.ledger import Ledger
 from gpuscope.nvml.library import Session
+from gpuscope.nvml.processes import ProcessList
 from gpuscope.sampling.sampler import TIERS, CollectorRun, GpuSampler, Readings
 
 __all__ = ["Worker", "WorkerState"]
@@ -41,6 +42,7 @@ class WorkerState:
         durations: seconds of the last cycle, per tier.
         succeeded: unix time of the last cycle that succeeded, per tier.
         runs: how each collector's last run went.
+        listed: the GPU's processes, ``None`` where they are not known.
     """
 
     identity: GpuIdentity | None = None
@@ -55,6 +57,7 @@ class WorkerState:
     durations: Mapping[Tier, float] = field(default_factory=dict)
     succeeded: Mapping[Tier, float] = field(default_factory=dict)
     runs: Mapping[str, CollectorRun] = field(default_factory=dict)
+    listed: ProcessList | None = None
 
 
 class Worker:
@@ -203,6 +206,7 @@ class Worker:
             durations=durations,
             succeeded={**self.state.succeeded, **dict.fromkeys(due, wall)},
             runs={name: replace(run) for name, run in sampler.runs.items()},
+            listed=gpu.listed,
         )
 
     def _open(self) -> GpuSampler:

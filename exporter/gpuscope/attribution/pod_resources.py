@@ -1,0 +1,91 @@
+"""What an answer of kubelet says about the devices of this machine."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gpuscope.attribution.allocation import Container, PodHold
+from gpuscope.attribution.device_id import DeviceId, parse_device_id, parse_dra_device
+from gpuscope.attribution.devices import Device, Devices
+from gpuscope.attribution.problems import Problem
+
+if TYPE_CHECKING:
+    from gpuscope.podresources import ListPodResourcesResponse
+    from gpuscope.podresources.messages import ContainerResources
+
+__all__ = ["holds"]
+
+_VENDOR = "nvidia.com/"
+_DRA_DRIVER = "gpu.nvidia.com"
+
+
+def holds(
+    answer: "ListPodResourcesResponse", devices: Devices, uid_of: Callable[[str, str], str] = lambda *_: ""
+) -> tuple[Mapping[str, Sequence[PodHold]], tuple[Problem, ...]]:
+    """Reads an answer.
+
+    Devices of other vendors are passed over. A UUID tells a GPU whatever its resource is called, as resources can be
+    renamed; the short forms count only under NVIDIA's names.
+
+    Args:
+        answer: of ``List``.
+        devices: the devices that exist.
+        uid_of: (namespace, pod) -> uid, or empty.
+
+    Returns:
+        UUID of a device -> what containers hold of it, and a problem for each device that could not be found.
+    """
+    found: defaultdict[str, dict[PodHold, None]] = defaultdict(dict)
+    problems: dict[Problem, None] = {}
+    for pod in answer.pod_resources:
+        uid = uid_of(pod.namespace, pod.name)
+        for container in pod.containers:
+            who = Container(pod.namespace, pod.name, container.name)
+            for name, resource, device, replica in _devices(container, devices):
+                if isinstance(device, str):
+                    problems[Problem(f"{'/'.join(who)}: {name}", device)] = None
+                else:
+                    found[device.uuid][PodHold(who, uid, resource, replica)] = None
+    return {uuid: tuple(held) for uuid, held in found.items()}, tuple(problems)
+
+
+def _devices(container: "ContainerResources", devices: Devices) -> Iterator[tuple[str, str, Device | str, str]]:
+    for entry in container.devices:
+        ours = entry.resource_name.startswith(_VENDOR)
+        for text in entry.device_ids:
+            name = parse_device_id(text)
+            if name is not None and (ours or name.minor is None):
+                yield text, entry.resource_name, devices.find(name), name.replica
+            elif ours and name is None and _is_gpu(entry.resource_name):
+                yield text, entry.resource_name, "odd_device_id", ""
+    for claim in container.dynamic_resources:
+        for part in claim.claim_resources:
+            text = part.device_name
+            parsed: DeviceId | None = None
+            driver = part.driver_name
+            if driver == _DRA_DRIVER:
+                parsed = parse_dra_device(text)
+            elif not driver:  # kubelets before 1.32 give CDI names only
+                text, parsed = _cdi(part.cdi_devices)
+                driver = _DRA_DRIVER
+            resource = f"{driver}/{claim.claim_name}"
+            if parsed is not None:
+                yield text, resource, devices.find(parsed), ""
+            elif part.driver_name == _DRA_DRIVER:
+                yield text, resource, "odd_device_id", ""
+
+
+def _is_gpu(resource: str) -> bool:
+    kind = resource.removeprefix(_VENDOR)
+    return kind in {"gpu", "gpu.shared"} or kind.startswith("mig-")
+
+
+def _cdi(devices: Sequence[object]) -> tuple[str, DeviceId | None]:
+    """The GPU in CDI names such as ``k8s.gpu.nvidia.com/claim=<claim uid>-gpu-0``."""
+    for device in devices:
+        name: str = device.name  # type: ignore[attr-defined]
+        kind, _, value = name.partition("=")
+        if kind.startswith("k8s.gpu.nvidia.com/") and "gpu-" in value:
+            text = value[value.index("gpu-") :]
+            return text, parse_dra_device(text)
+    return "", None
