@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -120,7 +121,16 @@ def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
             listener.bind(f"/proc/self/fd/{here}/2")
         finally:
             os.close(here)
-        files = _files(tmp_path, **{"5": "42"})
+        (tmp_path / "5").write_text("42")
+        found: list[JobFiles] = []
+        reader = threading.Thread(target=lambda: found.append(read_job_files(tmp_path)), daemon=True)
+        reader.start()
+        reader.join(60)
+        waited = reader.is_alive()
+        if waited:  # lets it go on
+            os.close(os.open(tmp_path / "0", os.O_RDWR))
+    assert not waited
+    (files,) = found
     assert files.jobs == {("5", None): ("42",)}
     assert _reasons(files, tmp_path) == {
         "0": "not_a_file",
