@@ -33,7 +33,15 @@ def filesystem_sources(settings: AgentSettings, machine: Machine) -> tuple[Files
     )
     wanted = settings["lustre.lctl"]
     lctl = None if wanted == "off" or machine.filesystems is not None else Lctl("lctl" if wanted == "auto" else wanted)
-    return mounts, LustreSource(machine.procfs, machine.sysfs, selection, lctl=lctl, interval_s=interval_s)
+    client = LustreSource(
+        machine.procfs,
+        machine.sysfs,
+        selection,
+        lctl=lctl,
+        targets=settings["lustre.targets"],
+        interval_s=interval_s,
+    )
+    return mounts, client
 
 
 class _Simulated:

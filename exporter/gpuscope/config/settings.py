@@ -178,6 +178,11 @@ OPTIONS: tuple[Option, ...] = (
         "Mount point that must be there; it is down, with reason missing, while it is not. May be given several times.",
     ),
     Option(
+        "lustre.targets", _T.SWITCH, True,
+        "Publish series of each target of a Lustre file system. Without them the file system has their sums: some "
+        "hundred targets on each of some thousand nodes are many series.",
+    ),
+    Option(
         "lustre.lctl", _T.FILE, "auto",
         "Where to find lctl, for what the Lustre client keeps in no file that can be read: auto, off, or a program.",
         choices=("auto", "off"),

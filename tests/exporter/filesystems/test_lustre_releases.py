@@ -154,6 +154,18 @@ def test_evictions_are_counted_from_the_start_on(tree, value) -> None:
     assert value(source.read(), "lustre_evictions_total", filesystem="lustre01", target="MDT0000") == 0
 
 
+def test_targets_can_be_added_up(tree, value, series) -> None:
+    tree.lustre("2.12")
+    path = tree.proc / f"fs/lustre/osc/lustre01-OST0000-osc-{CLIENT}/import"
+    path.write_text(path.read_text().replace("state: FULL", "state: DISCONN"))
+    samples = read(tree, targets=False)
+    assert series(samples, "lustre_target_up") == {("lustre01", ""): 0}
+    assert series(samples, "lustre_request_timeouts_total") == {("lustre01", ""): 3}
+    assert value(samples, "lustre_rpcs_in_flight", filesystem="lustre01", target="", type="read") == 3
+    assert value(samples, "lustre_rpcs_in_flight", filesystem="lustre01", target="", type="write") == 1
+    assert series(samples, "lustre_evictions_total") == {("lustre01", ""): 0}
+
+
 def test_instances_of_a_server_are_not_a_clients_targets(tree, series) -> None:
     tree.lustre("2.10")
     osc = tree.proc / "fs/lustre/osc"

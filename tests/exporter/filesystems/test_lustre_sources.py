@@ -119,6 +119,7 @@ def test_lctl_that_hangs_is_killed_with_all_that_it_started(tree, tmp_path: Path
         except FileNotFoundError:
             continue
         assert state in "ZX", "it waits for somebody to take note of its end"
+    assert len((tmp_path / "children").read_text().split()) == 1, "it is not run again at once"
 
 
 def unprivileged(run: Callable[[], T]) -> T:

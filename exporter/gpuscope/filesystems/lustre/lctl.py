@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 
 from gpuscope.errors import SourceError
 
@@ -21,11 +22,14 @@ class Lctl:
     Args:
         program: path or name; a name is looked for in ``$PATH`` and in the system's folders.
         timeout_s: after this the command and what it started is killed.
+        pause_s: after that, how long it is not run again.
     """
 
-    def __init__(self, program: str = "lctl", timeout_s: float = 5.0) -> None:
+    def __init__(self, program: str = "lctl", timeout_s: float = 5.0, pause_s: float = 60.0) -> None:
         self._program = program
         self._timeout_s = timeout_s
+        self._pause_s = pause_s
+        self._paused_until = 0.0
 
     def get(self, pattern: str) -> dict[str, str]:
         """Content of all parameters that match, by full name.
@@ -35,6 +39,8 @@ class Lctl:
         Raises:
             SourceError: the message is a reason: ``missing``, ``permission``, ``timeout`` or ``error``.
         """
+        if time.monotonic() < self._paused_until:
+            raise SourceError("timeout")
         program = shutil.which(self._program, path=f"{os.environ.get('PATH', '')}:{_PLACES}")
         if program is None:
             raise SourceError("missing")
@@ -58,6 +64,7 @@ class Lctl:
         try:
             out, complaint = process.communicate(timeout=self._timeout_s)
         except subprocess.TimeoutExpired as error:
+            self._paused_until = time.monotonic() + self._pause_s
             raise SourceError("timeout") from error
         finally:
             _end(process)

@@ -46,6 +46,7 @@ class LustreSource:
         sysfs: root of the host's sysfs.
         selection: which mounts are watched; it decides the mount points of instances.
         lctl: the command for what is in no file, or ``None``.
+        targets: whether each target has series of its own, or the file system has their sums.
         interval_s: seconds between two readings.
 
     Attributes:
@@ -61,6 +62,7 @@ class LustreSource:
         selection: Selection | None = None,
         *,
         lctl: Lctl | None = None,
+        targets: bool = True,
         interval_s: float = 15.0,
     ) -> None:
         self._procfs = procfs
@@ -68,7 +70,7 @@ class LustreSource:
         self._troubles = Troubles("Lustre")
         self._tree = Tree(procfs, sysfs, lctl, self._troubles.note)
         self._llite = Llite()
-        self._targets = Targets()
+        self._targets = Targets(apart=targets)
         self._cycle = Cycle("lustre", self.read, interval_s, stale_s=15.0)
 
     def start(self) -> None:

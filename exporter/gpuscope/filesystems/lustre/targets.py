@@ -19,10 +19,14 @@ class Targets:
     """Turns ``rpc_stats``, ``import`` and ``state`` of all targets into samples.
 
     A file system that is mounted twice has two connections to each target: counters and RPCs in flight are added up,
-    and the target is up when both are.
+    and the target is up when both are. The same is done for all targets of a file system where they are not told apart.
+
+    Args:
+        apart: whether each target has series of its own; else their label is empty.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = True) -> None:
+        self._apart = apart
         self._rpcs = Sums()
         self._imports = Sums()
         self._evicted: Counter[tuple[str, str]] = Counter()
@@ -33,10 +37,10 @@ class Targets:
         levels: Counter[tuple[Metric, tuple[str, ...]]] = Counter()
         parts: _Parts = defaultdict(dict)
         for name, text in texts.items():
-            owner = split_instance(name)
+            owner = self._owner(name)
             if owner is None:
                 continue
-            filesystem, target, _ = owner
+            filesystem, target = owner
             stats = parse_rpc_stats(text, bad)
             for kind, count in stats.in_flight.items():
                 levels[m.RPCS_IN_FLIGHT, (filesystem, target, kind)] += count
@@ -53,11 +57,10 @@ class Targets:
         states: dict[tuple[str, str], list[str]] = defaultdict(list)
         parts: _Parts = defaultdict(dict)
         for name, text in texts.items():
-            owner = split_instance(name)
-            found = parse_import(text, bad) if owner else None
-            if owner is None or found is None:
+            labels = self._owner(name)
+            found = parse_import(text, bad) if labels else None
+            if labels is None or found is None:
                 continue
-            labels = owner[:2]
             states[labels].append(found.state)
             for metric, value in ((m.CONNECTION_ATTEMPTS, found.attempts), (m.REQUEST_TIMEOUTS, found.timeouts)):
                 if value is not None:
@@ -74,17 +77,21 @@ class Targets:
         seen: dict[str, set[int]] = {}
         owners = set()
         for name, text in texts.items():
-            owner = split_instance(name)
+            owner = self._owner(name)
             if owner is None:
                 continue
-            owners.add(owner[:2])
+            owners.add(owner)
             times = set(parse_state(text, bad))
             known = self._evictions.get(name)
             if known is not None:
-                self._evicted[owner[:2]] += len(times - known)
+                self._evicted[owner] += len(times - known)
             seen[name] = times | (known or set()) if times else known or set()
         self._evictions = seen
         return [Sample(m.EVICTIONS, owner, float(self._evicted[owner])) for owner in sorted(owners)]
+
+    def _owner(self, name: str) -> tuple[str, str] | None:
+        found = split_instance(name)
+        return None if found is None else (found[0], found[1] if self._apart else "")
 
 
 def _totals(sums: Sums, parts: _Parts) -> list[Sample]:
