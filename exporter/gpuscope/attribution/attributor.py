@@ -37,7 +37,6 @@ __all__ = ["AttributionOptions", "Attributor"]
 
 log = logging.getLogger("gpuscope.attribution")
 
-_KEEP_S = 60.0
 _TICK_S = 1.0
 _ORDINARY = "gone"
 
@@ -55,6 +54,7 @@ class AttributionOptions:
         container_logs: kubelet's folder of links to container logs.
         visible: whether this process sees the host's processes.
         interval_s: seconds between two looks.
+        keep_s: how long kubelet's last answer holds while it does not answer.
     """
 
     kubelet_socket: Path | None = None
@@ -65,6 +65,7 @@ class AttributionOptions:
     container_logs: Path = Path("/var/log/containers")
     visible: bool = False
     interval_s: float = 10.0
+    keep_s: float = 60.0
 
 
 class Attributor:
@@ -167,7 +168,7 @@ class Attributor:
 
     def _stale(self) -> bool:
         answered = self._of_kubelet.answered_at
-        return answered is None or time.monotonic() - answered > _KEEP_S
+        return answered is None or time.monotonic() - answered > self._options.keep_s
 
     def _job_files(self) -> JobFiles:
         if self._options.job_files is None:

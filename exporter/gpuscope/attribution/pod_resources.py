@@ -65,7 +65,7 @@ def _devices(container: "ContainerResources", devices: Devices) -> Iterator[tupl
             driver = part.driver_name
             if driver == _DRA_DRIVER:
                 parsed = parse_dra_device(text)
-            elif not driver:  # kubelets before 1.32 give CDI names only
+            elif not driver:  # older kubelets give CDI names only
                 text, parsed = _cdi(part.cdi_devices)
                 driver = _DRA_DRIVER
             resource = f"{driver}/{claim.claim_name}"
