@@ -20,6 +20,7 @@ from gpuscope.simulate.physics import (
     settled,
 )
 from gpuscope.simulate.scenario import GpuPlan, MigPlan
+from gpuscope.simulate.tenant import SimProcess, Tenant, tenants_load
 
 __all__ = ["SimGpu"]
 
@@ -49,6 +50,8 @@ class SimGpu:
 
     Attributes:
         now: simulated time that the state stands for.
+        kind: curve of what runs on the whole GPU while nobody holds it.
+        tenants: who holds the whole GPU.
         history: (end of cell, graphics ratio) of the last cells.
     """
 
@@ -66,6 +69,7 @@ class SimGpu:
         self.start = start
         self.now = start
         self.kind = plan.job
+        self.tenants: list[Tenant] = []
         self.lost = 0
         self.wedged: threading.Event | None = None
         self.wedged_calls: frozenset[str] = frozenset()
@@ -87,6 +91,10 @@ class SimGpu:
         self.partition(plan.mig or ())
         # The machine has been at work for a while: it is warm.
         self.temperature = 0.0
+        self.warm_up()
+
+    def warm_up(self) -> None:
+        """Takes the temperature that the load of now leads to."""
         self._enter()
         self.temperature = settled(self.model, self.power)
         self._enter()
@@ -151,14 +159,26 @@ class SimGpu:
         self.temperature = approach(self.temperature, self._target, dt)
 
     def _enter(self) -> None:
-        middle = (self.start + self._cell * _CELL_S + self._cell_end) / 2 - self.start
+        middle = self._middle = (self.start + self._cell * _CELL_S + self._cell_end) / 2 - self.start
         for instance in self.mig:
-            instance.load = load_at(instance.plan.job, middle, instance.uuid, instance.uuid)
-        self.load = self._mig_load() if self.mig_mode else load_at(self.kind, middle, self.uuid, self.plan.job_name)
+            instance.load = self._load(instance, middle, instance.uuid)
+        self.load = self._mig_load() if self.mig_mode else self._load(self, middle, self.plan.job_name)
         point = operating_point(self.model, self.load, self.temperature, brake=self.brake)
         self.power, self.clock, self.reasons = point.power, point.clock, point.reasons
         self._target = settled(self.model, self.power, self.heat)
         self._flows = [flow for flow in self._rates() if flow[2]]
+
+    def _load(self, device: "SimGpu | SimMig", middle: float, job_name: str) -> Load:
+        if device.tenants:
+            return tenants_load(device.tenants, middle, device.uuid, self.plan.replicas)
+        return load_at(device.kind, middle, device.uuid, job_name)
+
+    @property
+    def doing(self) -> str:
+        """Curve of what runs on the whole GPU; ``idle`` when that is more than one thing."""
+        if len(self.tenants) > 1:
+            return "idle"
+        return self.tenants[0].kind if self.tenants else self.kind
 
     def _rates(self) -> Iterator[tuple[dict[str, float], str, float]]:
         load, cycles = self.load, self.clock * 1e6 * self.model.sms
@@ -196,21 +216,44 @@ class SimGpu:
             return sum(self.used_memory(peer) for peer in firsts.values())
         return int((self.model.memory - self.model.reserved) * min(self.load.memory, 0.97))
 
-    def processes(self) -> list[tuple[int, int, SimMig | None]]:
-        """(pid, bytes, MIG device) of the compute processes."""
+    def processes(self) -> list[SimProcess]:
+        """The compute processes."""
         if self.lost:
             return []
         if self.mig_mode:
             return [
-                (21000 + 100 * self.index + place, int(self._held(peer) * 0.96), peer)
+                process
                 for place, peer in enumerate(self.mig)
-                if peer.load.memory
+                for process in self._processes(peer, int(self._held(peer) * 0.96), self.pid_of(place))
             ]
         if not self.load.memory:
             return []
-        first = 20000 + 17 * self.index
+        shared = self.plan.replicas > 1 or len(self.tenants) > 1
+        if shared and self.tenants:
+            return self._processes(None, int(self.used_memory() * 0.98), self.pid_of())
+        first = self.tenants[0].pid if self.tenants else self.pid_of()
         small = 310 << 20
-        return [(first, int(self.used_memory() * 0.98) - small, None), (first + 3, small, None)]
+        kind = self.doing
+        return [
+            SimProcess(first, int(self.used_memory() * 0.98) - small, None, kind),
+            SimProcess(first + 3, small, None, kind),
+        ]
+
+    def pid_of(self, place: int = -1) -> int:
+        """Number of the first process that the GPU, or one of its MIG devices, has when the machine starts."""
+        return 20000 + 17 * self.index if place < 0 else 21000 + 100 * self.index + place
+
+    def _processes(self, instance: SimMig | None, used: int, pid: int) -> list[SimProcess]:
+        """One process of each tenant, in proportion to what each does with memory."""
+        device = instance or self
+        if not device.tenants:
+            return [SimProcess(pid, used, instance, device.kind)] if device.load.memory else []
+        parts = [tenant.load(self._middle, f"{device.uuid}/{tenant.pid}").memory for tenant in device.tenants]
+        return [
+            SimProcess(tenant.pid, int(used * part / sum(parts)), instance, tenant.kind)
+            for tenant, part in zip(device.tenants, parts, strict=True)
+            if part
+        ]
 
     @staticmethod
     def _held(instance: SimMig) -> float:

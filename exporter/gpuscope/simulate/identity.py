@@ -77,7 +77,7 @@ def _index(_node: Node, gpu: SimGpu, instance: SimMig | None, pointer: int) -> i
 
 @either
 def _compute_mode(_node: Node, gpu: SimGpu, instance: SimMig | None, pointer: int) -> int:
-    exclusive = gpu.kind == "inference" and not gpu.mig_mode
+    exclusive = gpu.doing == "inference" and not gpu.mig_mode
     return put(pointer, "I", _COMPUTE_EXCLUSIVE if exclusive else _COMPUTE_DEFAULT)
 
 

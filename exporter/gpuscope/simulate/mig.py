@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gpuscope.simulate.activity import RATIOS, Load
 from gpuscope.simulate.model import GIB, GpuModel
 from gpuscope.simulate.scenario import MigPlan
+from gpuscope.simulate.tenant import Tenant
 
 __all__ = ["SimMig", "cut"]
 
@@ -28,6 +29,8 @@ class SimMig:
         ci_slices: those of the compute instance.
         memory: bytes of the GPU instance.
         integrals: ratio-seconds by activity.
+        kind: curve of what runs on it while nobody holds it.
+        tenants: who holds it.
     """
 
     uuid: str
@@ -35,12 +38,14 @@ class SimMig:
     gi: int
     ci: int
     plan: MigPlan
+    kind: str
     slices: int
     ci_slices: int
     memory: int
     integrals: dict[str, float] = field(default_factory=lambda: dict.fromkeys(RATIOS, 0.0))
     load: Load = field(default_factory=Load)
     sram_errors: float = 0.0
+    tenants: list[Tenant] = field(default_factory=list)
 
     @property
     def profile(self) -> str:
@@ -78,6 +83,7 @@ def cut(model: GpuModel, plans: Iterable[MigPlan], name: str) -> list[SimMig]:
                 gi=gi,
                 ci=ci,
                 plan=plan,
+                kind=plan.job,
                 slices=plan.slices,
                 ci_slices=plan.ci or plan.slices,
                 memory=int(min(plan.gigabytes * GIB, model.memory) * _USABLE),

@@ -1,7 +1,10 @@
 """A simulated machine: its GPUs, its driver, its kernel log, and the story that a scenario tells."""
 
+import heapq
+import itertools
 import threading
-from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from gpuscope.simulate.mig import SimMig
 from gpuscope.simulate.scenario import Scenario
 from gpuscope.simulate.status import ARGUMENT, UNINITIALIZED, Status
 from gpuscope.simulate.story import ACTIONS
+from gpuscope.simulate.tenancy import Run, Tenancy
 
 __all__ = ["Node"]
 
@@ -36,6 +40,7 @@ class Node:
         sessions: how often NVML was initialised and not shut down.
         moment: simulated time of what happens now.
         hanging_mounts: mount points of file systems that do not answer.
+        watchers: called after pods, jobs or MIG devices have changed.
     """
 
     def __init__(self, scenario: Scenario, clock: Clock, seed: str, kernel_log: Path | None) -> None:
@@ -55,8 +60,15 @@ class Node:
         self.hanging_mounts: set[str] = set()
         self._next_handle = 0x7000
         self._handles: dict[int, tuple[SimGpu, SimMig | None]] = {}
-        self._pending = deque(scenario.events)
+        self.watchers: list[Callable[[], None]] = []
+        # (seconds after the start, order among what is due at once, number, what happens then)
+        self._pending: list[tuple[float, int, int, Callable[[float], None]]] = []
+        self._numbers = itertools.count()
         self._story = threading.RLock()
+        self._changes = 0
+        for event in scenario.events:
+            self._later(event.at, 1, partial(self._let_happen, event.kind, event.arguments))
+        self._tenancy = Tenancy(scenario, self.gpus, seed, self._later, self.start)
 
     @property
     def driver(self) -> tuple[int, ...]:
@@ -112,20 +124,39 @@ class Node:
         if not self._due():
             return
         with self._story:
+            before = self._version()
             while self._due():
-                event = self._pending.popleft()
-                self._let_happen(event.kind, dict(event.arguments), self.start + event.at)
+                at, _, _, happening = heapq.heappop(self._pending)
+                happening(self.start + at)
+            self._tell(before)
+
+    def runs(self) -> tuple[Run, ...]:
+        """The pods and jobs that run now."""
+        with self._story:
+            self.tick()
+            return tuple(self._tenancy.runs)
+
+    def _later(self, at: float, order: int, happening: Callable[[float], None]) -> None:
+        heapq.heappush(self._pending, (at, order, next(self._numbers), happening))
+
+    def _version(self) -> tuple[int, int]:
+        return self._tenancy.version, self._changes
+
+    def _tell(self, before: tuple[int, int]) -> None:
+        if self._version() != before:
+            for watcher in self.watchers:
+                watcher()
 
     def _due(self) -> bool:
         try:
-            return self._pending[0].at <= self.clock.now() - self.start
+            return self._pending[0][0] <= self.clock.now() - self.start
         except IndexError:
             return False
 
     def seconds_to_next(self) -> float | None:
-        """Real seconds until the next event of the story."""
+        """Real seconds until something happens."""
         try:
-            at = self._pending[0].at
+            at = self._pending[0][0]
         except IndexError:
             return None
         return max(0.0, (at - (self.clock.now() - self.start)) / self.clock.speed)
@@ -139,11 +170,13 @@ class Node:
         check(kind, arguments, self.scenario.gpus)
         self.tick()
         with self._story:
+            before = self._version()
             self._let_happen(kind, arguments, self.clock.now())
+            self._tell(before)
 
-    def _let_happen(self, kind: str, arguments: dict[str, Any], when: float) -> None:
+    def _let_happen(self, kind: str, given: Mapping[str, Any], when: float) -> None:
         self.moment = when
-        action = ACTIONS[kind]
+        action, arguments = ACTIONS[kind], dict(given)
         if "gpu" not in arguments:
             action(self, **arguments)
             return
@@ -152,6 +185,9 @@ class Node:
             gpu.advance(when)
             action(self, gpu, **arguments)
             gpu.changed()
+        if kind == "mig":
+            self._changes += 1
+            self._tenancy.end_on(gpu.index, when)
 
     def emit(self, gpu: SimGpu, kind: int, data: int = 0, gi: int = NO_INSTANCE, ci: int = NO_INSTANCE) -> None:
         """Queues an event for every event set that registered for it."""

@@ -21,7 +21,7 @@ _UTILIZATION_V1 = 0x01000018
 def _listing(layout: str, kind: str, *, third: bool) -> Entry:
     @either
     def call(node: Node, gpu: SimGpu, instance: SimMig | None, count: int, buffer: int | None) -> int:
-        found = [entry for entry in gpu.processes() if instance is None or entry[2] is instance]
+        found = [entry for entry in gpu.processes() if instance is None or entry.instance is instance]
         if kind != "compute":
             found = []
         room = read(count, "I")[0]
@@ -33,7 +33,7 @@ def _listing(layout: str, kind: str, *, third: bool) -> Entry:
         values: list[int] = []
         # Early R535 drivers fill 32 bytes an entry where the binding reads 24.
         early = third and _EARLY_535[0] <= node.driver < _EARLY_535[1]
-        for pid, used, owner in found:
+        for pid, used, owner, _ in found:
             values += (pid, used)
             if layout == _V2:
                 values += (owner.gi, owner.ci) if owner else (NO_INSTANCE, NO_INSTANCE)
@@ -61,7 +61,8 @@ def _samples(gpu: SimGpu, last_us: int) -> list[tuple[int, int, int, int]]:
     stamp = int(gpu.now * 1e6)
     if not found or stamp <= last_us:
         raise Status(NOT_FOUND)
-    return [(stamp, pid, percent(gpu.load.graphics), percent(gpu.load.dram)) for pid, _, _ in found]
+    parts = max(1, len(gpu.tenants))
+    return [(stamp, one.pid, percent(gpu.load.graphics / parts), percent(gpu.load.dram / parts)) for one in found]
 
 
 @physical

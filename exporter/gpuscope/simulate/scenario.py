@@ -13,17 +13,19 @@
         mig: [{profile: 3g.40gb, job: inference, ci: [1, 2]}]
     filesystems:
       - {type: lustre, name: lustre01, mountpoint: /lustre01}
+    pods:                                  # see pods.py; `jobs` of Slurm in jobs.py
+      - {namespace: team-llm, name: llama-0, gpus: [0, 1, 2, 3]}
     events:
       - {at: 20, do: xid, gpu: 3, code: 79, message: "GPU has fallen off the bus."}
 """
 
 import functools
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -31,23 +33,28 @@ from gpuscope.errors import ConfigError
 from gpuscope.simulate.activity import KINDS
 from gpuscope.simulate.document import Document, nearest, number_problem
 from gpuscope.simulate.happening import EVENTS, MigPlan, Problem, check, mig_plans
+from gpuscope.simulate.holding import Hold, Layouts, check_room
+from gpuscope.simulate.jobs import JobPlan, job_plans
 from gpuscope.simulate.model import MODELS
 from gpuscope.simulate.mounts import FilesystemPlan, filesystem_plans
+from gpuscope.simulate.pods import PodPlan, pod_plans
 
 __all__ = ["EVENTS", "Event", "GpuPlan", "MigPlan", "Scenario", "ScenarioInfo", "load", "scenarios"]
 
-_KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels", "filesystems")
+_KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels", "filesystems", "pods", "jobs")
 _DRIVER_KEYS = ("version", "cuda", "nvml", "kernel_module", "present")
-_GPU_KEYS = ("model", "count", "job", "job_name", "mig", "virtualization", "confidential")
+_GPU_KEYS = ("model", "count", "job", "job_name", "mig", "virtualization", "confidential", "replicas")
 _DRIVER = {"version": "590.48.01", "cuda": 13010, "kernel_module": "open", "present": True}
 _VERSION = re.compile(r"\d{3,4}(\.\d+){1,2}")
 _MAX_GPUS = 16
+_MAX_REPLICAS = 48
 _MAX_S = 1e9
+_Plan = TypeVar("_Plan")
 
 
 @dataclass(frozen=True, slots=True)
 class GpuPlan:
-    """One GPU of a scenario; ``mig`` is ``None`` while MIG mode is off."""
+    """One GPU of a scenario; ``mig`` is ``None`` while MIG mode is off, ``replicas`` are shares of each device."""
 
     model: str
     job: str
@@ -55,6 +62,7 @@ class GpuPlan:
     mig: tuple[MigPlan, ...] | None
     virtualization: int = 0
     confidential: bool = False
+    replicas: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,8 @@ class Scenario:
     events: tuple[Event, ...]
     blank_sentinels: bool = False
     filesystems: tuple[FilesystemPlan, ...] = ()
+    pods: tuple[PodPlan, ...] = ()
+    jobs: tuple[JobPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +129,7 @@ def load(name_or_path: str) -> Scenario:
     if len(parts) == 1:
         return built
     titles = [str(_layers(part)[-1].value.get("title", part)) for part in parts]
-    return Scenario(built.name, "; ".join(titles), "node", *_rest(built))
-
-
-def _rest(scenario: Scenario) -> tuple[Any, ...]:
-    return scenario.driver, scenario.gpus, scenario.events, scenario.blank_sentinels, scenario.filesystems
+    return replace(built, title="; ".join(titles), kind="node")
 
 
 def _layers(name: str) -> list[Document]:
@@ -168,6 +174,8 @@ def _build(name: str, layers: list[Document]) -> Scenario:
     events: list[Event] = []
     blank = False
     filesystems: tuple[FilesystemPlan, ...] = ()
+    pods: list[tuple[PodPlan, Hold]] = []
+    jobs: list[tuple[JobPlan, Hold]] = []
     title, kind = name, "node"
     for document in layers:
         raw = document.value
@@ -180,11 +188,40 @@ def _build(name: str, layers: list[Document]) -> Scenario:
             filesystems = filesystem_plans(document, raw["filesystems"])
         if "gpus" in raw:
             gpus = _gpus(document, raw["gpus"])
+            # Whoever held the GPUs of the machine that it extends holds none of these.
+            pods, jobs = [], []
         if not gpus:
             raise document.fail(("gpus",), "a scenario needs at least one GPU, or extends one that has")
         events += _events(document, raw.get("events", []), gpus)
+        layouts = Layouts([None if plan.mig is None else len(plan.mig) for plan in gpus], _cuts(events, gpus))
+        # The pods of a fault join those of its machine; a machine has its own instead of those that it extends.
+        if "pods" in raw:
+            pods = [*(pods if kind == "fault" else ()), *_held(pod_plans(document, raw["pods"]), layouts)]
+        if "jobs" in raw:
+            jobs = [*(jobs if kind == "fault" else ()), *_held(job_plans(document, raw["jobs"]), layouts)]
+        holds = [hold for _, hold in pods] + [hold for _, hold in jobs]
+        check_room(holds, layouts, [plan.replicas for plan in gpus])
     story = tuple(sorted(events, key=lambda event: event.at))
-    return Scenario(name, title, kind, driver, gpus, story, blank, filesystems)
+    holders = tuple(pod for pod, _ in pods), tuple(job for job, _ in jobs)
+    return Scenario(name, title, kind, driver, gpus, story, blank, filesystems, *holders)
+
+
+def _held(found: list[tuple[_Plan, Hold]], layouts: Layouts) -> list[tuple[_Plan, Hold]]:
+    for _, hold in found:
+        for slot, path in hold.slots:
+            reason = layouts.problem(slot, hold.span.begin)
+            if reason:
+                raise hold.document.fail(path, reason)
+    return found
+
+
+def _cuts(events: list[Event], gpus: tuple[GpuPlan, ...]) -> Iterator[tuple[float, int, int | None]]:
+    """(seconds, GPU, number of MIG devices or ``None``) of each ``mig`` event."""
+    for event in events:
+        if event.kind == "mig":
+            gpu = event.arguments["gpu"]
+            size = len(mig_plans(event.arguments["instances"], MODELS[gpus[gpu].model].profiles))
+            yield event.at, gpu, size if size or event.arguments.get("mode") else None
 
 
 def _driver(document: Document, raw: object) -> dict[str, Any]:
@@ -217,6 +254,7 @@ def _gpus(document: Document, raw: object) -> tuple[GpuPlan, ...]:
         name = document.text((*path, "job_name"), entry.get("job_name", f"{job}-{number}"))
         virtualization = document.whole((*path, "virtualization"), entry.get("virtualization", 0), 0, 4)
         confidential = document.flag((*path, "confidential"), entry.get("confidential", False))
+        replicas = document.whole((*path, "replicas"), entry.get("replicas", 1), 1, _MAX_REPLICAS)
         instances = None
         if "mig" in entry:
             profiles = MODELS[model].profiles
@@ -226,7 +264,7 @@ def _gpus(document: Document, raw: object) -> tuple[GpuPlan, ...]:
                 instances = mig_plans(entry["mig"], profiles, (*path, "mig"))
             except Problem as problem:
                 raise document.fail(problem.path, problem.reason) from problem
-        plans += [GpuPlan(model, job, name, instances, virtualization, confidential)] * count
+        plans += [GpuPlan(model, job, name, instances, virtualization, confidential, replicas)] * count
         if len(plans) > _MAX_GPUS:
             raise document.fail(("gpus",), f"{len(plans)} GPUs; a machine has at most {_MAX_GPUS}")
     return tuple(plans)

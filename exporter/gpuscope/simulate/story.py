@@ -121,6 +121,8 @@ def _mig(node: "Node", gpu: SimGpu, instances: list[Any], mode: bool | None = No
 
 def _job(node: "Node", gpu: SimGpu, kind: str) -> None:
     gpu.kind = kind
+    for tenant in gpu.tenants:
+        tenant.kind = kind
 
 
 def _mount_hangs(node: "Node", mountpoint: str) -> None:

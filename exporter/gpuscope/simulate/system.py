@@ -75,9 +75,9 @@ def _cuda_version(node: Node, pointer: int) -> int:
 def _process_name(node: Node, pid: int, pointer: int, size: int) -> int:
     for gpu in node.gpus:
         with gpu.lock:
-            jobs = {number: instance.plan.job if instance else gpu.kind for number, _, instance in gpu.processes()}
-        if pid in jobs:
-            return text(pointer, size, f"/opt/conda/bin/python3 {jobs[pid]}.py")
+            kinds = {process.pid: process.kind for process in gpu.processes()}
+        if pid in kinds:
+            return text(pointer, size, f"/opt/conda/bin/python3 {kinds[pid]}.py")
     raise Status(NOT_FOUND)
 
 
