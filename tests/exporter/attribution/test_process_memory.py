@@ -67,6 +67,7 @@ def test_a_program_in_several_lists_counts_once() -> None:
     assert _memory(_process(1, 4), _process(1, 4), _process(1, None)).pods() == {
         (_GPU, "team-a", "trainer", "main"): 4 * _GIB
     }
+    assert _memory(_process(1, 4), _process(1, 3)).pods() == {(_GPU, "team-a", "trainer", "main"): 4 * _GIB}
     assert _memory(_process(1, None), _process(1, 0)).pods() == {(_GPU, "team-a", "trainer", "main"): 0}
 
 
