@@ -21,6 +21,7 @@ TIERS = {
     Tier.ACTIVITY: "every 10 s",
     Tier.PROCESSES: "every 15 s",
     Tier.SLOW: "every 60 s",
+    Tier.ATTRIBUTION: "every 10 s",
     Tier.FILESYSTEM: "every 15 s",
     Tier.EVENT: "when it happens",
     Tier.SELF: "at every cycle",
@@ -98,7 +99,7 @@ def description(subject: str) -> tuple[str, str]:
 
 
 def _tier_rows() -> Iterable[tuple[str, str, str]]:
-    timed = {Tier.FAST, Tier.ACTIVITY, Tier.PROCESSES, Tier.SLOW, Tier.FILESYSTEM}
+    timed = {Tier.FAST, Tier.ACTIVITY, Tier.PROCESSES, Tier.SLOW, Tier.ATTRIBUTION, Tier.FILESYSTEM}
     for tier, interval in TIERS.items():
         yield tier.value, interval, code(f"--interval.{tier.value}") if tier in timed else ""
 

@@ -16,7 +16,7 @@ __all__ = ["envelope", "fault_document", "gpu_document", "health_document", "mig
 
 Document = dict[str, Any]
 
-_OWN_LABELS = {Level.NODE: 0, Level.GPU: 2, Level.MIG: 5}
+_OWN_LABELS = {Level.NODE: 0, Level.GPU: 2, Level.DEVICE: 3, Level.MIG: 5}
 _MEMORY = ("total_bytes", "used_bytes", "free_bytes", "reserved_bytes")
 
 

@@ -14,10 +14,8 @@ __all__ = [
     "POD_ALLOCATION",
     "POD_MEMORY",
     "PROBLEMS",
-    "SOURCES",
     "SOURCE_FAILURE",
     "SOURCE_UP",
-    "STATES",
     "UNOWNED_MEMORY",
 ]
 
@@ -32,10 +30,10 @@ _STATES_NOTE = (
 POD_ALLOCATION = Metric(
     name="gpuscope_pod_allocation_info",
     kind=Kind.INFO,
-    level=Level.GPU,
-    extra=("mig_uuid", "namespace", "pod", "container", "pod_uid", "resource", "replica"),
+    level=Level.DEVICE,
+    extra=("namespace", "pod", "container", "pod_uid", "resource", "replica"),
     help="A container holds the GPU, or the MIG device that mig_uuid names; one series for each share.",
-    tier=Tier.PROCESSES,
+    tier=Tier.ATTRIBUTION,
     source="kubelet, v1.PodResourcesLister/List; pod_uid from /var/log/pods",
     mig=MigBehaviour.BOTH,
     note="Join it to readings of devices that exactly one container holds: and on (uuid, mig_uuid) gpuscope_allocations == 1. A container with an empty resource uses the device without having asked kubelet for it.",
@@ -43,10 +41,9 @@ POD_ALLOCATION = Metric(
 ALLOCATIONS = Metric(
     name="gpuscope_allocations",
     kind=Kind.GAUGE,
-    level=Level.GPU,
-    extra=("mig_uuid",),
+    level=Level.DEVICE,
     help="Containers and jobs that hold the GPU or the MIG device: 1 is exclusive, more share it, 0 is free.",
-    tier=Tier.PROCESSES,
+    tier=Tier.ATTRIBUTION,
     source="kubelet, job files, processes",
     mig=MigBehaviour.BOTH,
     high=100000,
@@ -55,10 +52,10 @@ ALLOCATIONS = Metric(
 JOB_ALLOCATION = Metric(
     name="gpuscope_job_allocation_info",
     kind=Kind.INFO,
-    level=Level.GPU,
-    extra=("mig_uuid", "gi", "job_id", "user"),
+    level=Level.DEVICE,
+    extra=("gi", "job_id", "user"),
     help="A Slurm job holds the GPU, or the MIG device that mig_uuid names.",
-    tier=Tier.PROCESSES,
+    tier=Tier.ATTRIBUTION,
     source="job files in the format of dcgm-exporter's hpc-job-mapping; cgroups job_<id> of processes",
     mig=MigBehaviour.BOTH,
 )
@@ -66,40 +63,39 @@ _MEMORY_NOTE = "Needs the host's PID namespace; see gpuscope_process_visibility.
 POD_MEMORY = Metric(
     name="gpuscope_pod_memory_used_bytes",
     kind=Kind.GAUGE,
-    level=Level.GPU,
-    extra=("mig_uuid", "namespace", "pod", "container"),
+    level=Level.DEVICE,
+    extra=("namespace", "pod", "container"),
     unit=Unit.BYTES,
     help="Memory of the GPU or the MIG device that processes of the container hold.",
-    tier=Tier.PROCESSES,
+    tier=Tier.ATTRIBUTION,
     source="the driver's process lists, /proc/<pid>/cgroup, /var/log/pods",
     mig=MigBehaviour.BOTH,
-    high=1e13,
+    high=4 * 2**40,
     note=_MEMORY_NOTE,
 )
 JOB_MEMORY = Metric(
     name="gpuscope_job_memory_used_bytes",
     kind=Kind.GAUGE,
-    level=Level.GPU,
-    extra=("mig_uuid", "job_id"),
+    level=Level.DEVICE,
+    extra=("job_id",),
     unit=Unit.BYTES,
     help="Memory of the GPU or the MIG device that processes of the Slurm job hold.",
-    tier=Tier.PROCESSES,
+    tier=Tier.ATTRIBUTION,
     source="the driver's process lists, /proc/<pid>/cgroup",
     mig=MigBehaviour.BOTH,
-    high=1e13,
+    high=4 * 2**40,
     note=_MEMORY_NOTE,
 )
 UNOWNED_MEMORY = Metric(
     name="gpuscope_unowned_memory_used_bytes",
     kind=Kind.GAUGE,
-    level=Level.GPU,
-    extra=("mig_uuid",),
+    level=Level.DEVICE,
     unit=Unit.BYTES,
     help="Memory of the GPU or the MIG device that processes outside of pods and jobs hold.",
-    tier=Tier.PROCESSES,
+    tier=Tier.ATTRIBUTION,
     source="the driver's process lists, /proc/<pid>/cgroup",
     mig=MigBehaviour.BOTH,
-    high=1e13,
+    high=4 * 2**40,
     note=_MEMORY_NOTE,
 )
 GPU_STATE_SECONDS = Metric(
@@ -137,6 +133,7 @@ SOURCE_UP = Metric(
     extra=("source",),
     help="1 when this source of allocations answered the last time.",
     tier=Tier.SELF,
+    source="kubelet's answers, job files, processes",
     values=(SOURCES,),
     high=1,
     note="Sources that are not set up are absent. At 0 what kubelet said last holds for one minute more, then it is gone.",
@@ -148,6 +145,7 @@ SOURCE_FAILURE = Metric(
     extra=("source", "reason"),
     help="Why the source of allocations does not answer; absent while it does.",
     tier=Tier.SELF,
+    source="kubelet's answers, job files, processes",
 )
 LAST_SUCCESS = Metric(
     name="gpuscope_attribution_last_success_timestamp_seconds",
@@ -157,6 +155,7 @@ LAST_SUCCESS = Metric(
     unit=Unit.SECONDS,
     help="Unix time at which the source of allocations answered last; absent before the first answer.",
     tier=Tier.SELF,
+    source="kubelet's answers, job files, processes",
     values=(SOURCES,),
 )
 PROBLEMS = Metric(
@@ -166,6 +165,7 @@ PROBLEMS = Metric(
     extra=("source", "reason"),
     help="What a source of allocations said that could not be used, each time that it was seen.",
     tier=Tier.SELF,
+    source="kubelet's answers, job files, /proc, /var/log/pods",
     note="The log names each when it appears and when it is gone.",
 )
 PODRESOURCES_ERRORS = Metric(
@@ -175,6 +175,7 @@ PODRESOURCES_ERRORS = Metric(
     extra=("code",),
     help="Calls of kubelet's pod-resources API that failed, by gRPC status or reason.",
     tier=Tier.SELF,
+    source="v1.PodResourcesLister/List",
 )
 METRICS = (
     POD_ALLOCATION,

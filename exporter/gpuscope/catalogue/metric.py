@@ -41,6 +41,7 @@ class Level(StrEnum):
 
     GPU = "gpu"
     MIG = "mig"
+    DEVICE = "device"  # a GPU, or the MIG instance that mig_uuid names, in one family
     NODE = "node"
 
 
@@ -52,6 +53,7 @@ class Tier(StrEnum):
     ACTIVITY = "activity"  # 10 s: GPM windows
     PROCESSES = "processes"  # 15 s
     SLOW = "slow"  # 60 s
+    ATTRIBUTION = "attribution"  # 10 s
     FILESYSTEM = "filesystem"  # 15 s
     EVENT = "event"  # when it happens
     SELF = "self"  # about the agent itself, every cycle
@@ -70,6 +72,7 @@ class MigBehaviour(StrEnum):
 _LEVEL_LABELS: dict[Level, tuple[str, ...]] = {
     Level.GPU: ("gpu", "uuid"),
     Level.MIG: ("gpu", "uuid", "mig_uuid", "gi", "profile"),
+    Level.DEVICE: ("gpu", "uuid", "mig_uuid"),
     Level.NODE: (),
 }
 
@@ -84,7 +87,7 @@ class Metric:
         level: what a series describes.
         help: one sentence for the exposition, with the meaning and not the name again.
         tier: sampling tier.
-        extra: label names behind the level's own (``gpu, uuid`` or ``gpu, uuid, mig_uuid, gi, profile``).
+        extra: label names behind the level's own (``gpu, uuid``, ``gpu, uuid, mig_uuid`` or ``gpu, uuid, mig_uuid, gi, profile``).
         unit: base unit.
         source: the NVML call or field, or the file, that the value comes from.
         smi: the ``nvidia-smi --query-gpu`` fields that show the same fact, with commas between them.

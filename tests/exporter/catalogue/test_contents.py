@@ -59,7 +59,12 @@ PROMISED = {
         "c2c": "gpu_c2c_links gpu_c2c_link_up gpu_c2c_bandwidth_max_bytes_per_second gpu_c2c_{errors,bytes}_total",
         "confidential": "cc_{enabled,ready,dev_tools_mode}",
         "vgpu": "gpu_vgpu_license_licensed gpu_vgpu_instances gpu_virtualization_info",
-        "processes": "{gpu,mig}_processes process_visibility",
+        "processes": "{gpu,mig}_processes process_visibility process_visibility_failure_info",
+    },
+    "K pods and jobs": {
+        "attribution": "{pod,job}_allocation_info allocations {pod,job,unowned}_memory_used_bytes "
+        "{gpu,mig}_state_seconds_total attribution_source_{up,failure_info} podresources_errors_total "
+        "attribution_last_success_timestamp_seconds attribution_problems_total",
     },
     "File systems": {
         "filesystem": "filesystem_{info,up,failure_info,read_only,files,files_free} "

@@ -23,6 +23,8 @@ LABELS = {
     "action", "availability", "bin", "cause", "clock", "condition", "direction", "engine", "fan", "health", "kind",
     "limit", "link", "location", "mode", "number", "pipe", "reason", "sensor", "severity", "state", "threshold", "type",
     "unit",
+    # of who holds what
+    "container", "job_id", "namespace", "pod", "pod_uid", "replica", "resource", "user",
     # of file systems
     "event", "filesystem", "mountpoint", "operation", "options", "pages", "param", "source", "target",
     # of the agent
@@ -125,7 +127,10 @@ def test_bounds_leave_room_for_real_values_only(metric: Metric) -> None:
         assert (metric.low, metric.high) == (0, 6000 if "module" in metric.name else 3000)
     elif metric.unit is Unit.BYTES:
         # A file system has no largest size; what a GPU has fits into terabytes.
-        assert (metric.low, metric.high) == (0, float("inf") if metric.level is Level.NODE else 4 * 2**40)
+        assert (metric.low, metric.high) == (
+            0,
+            float("inf") if metric.name.startswith("gpuscope_filesystem_") else 4 * 2**40,
+        )
     elif metric.unit is Unit.HERTZ:
         assert 5e9 <= metric.high <= 20e9
     elif metric.level is not Level.NODE and metric.unit is not Unit.SECONDS:
