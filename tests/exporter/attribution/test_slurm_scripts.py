@@ -23,7 +23,7 @@ def _start(script: str, folder: Path, job: str, **environment: str) -> subproces
         return subprocess.Popen(
             ["/bin/bash", path],
             env=settings,
-            cwd="/",
+            cwd=folder.parent,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -93,13 +93,14 @@ def test_a_job_without_gpus_leaves_nothing(environment: dict[str, str], tmp_path
     ["../../x", "*", "$(id)", "`id`", "3-1", "0-99999", "-1", "GPU-1", f"{_MIG}/../x", "gpu:2", "(null)", "\x1b[0m"],
 )
 def test_odd_values_are_said_and_cost_nothing_else(value: str, tmp_path: Path) -> None:
+    (tmp_path / "7").touch()  # what a "*" would find
     said = _finish(_start("prolog", tmp_path / "jobs", "42", SLURM_JOB_GPUS=f"0,{value},1"))
     assert said.startswith("gpuscope prolog: not a")
     assert said.replace("\n", "").isprintable()
     found = read_job_files(tmp_path / "jobs")
     assert found.jobs == {("0", None): ("42",), ("1", None): ("42",)}
     assert found.problems == ()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["jobs"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["7", "jobs"]
 
 
 @pytest.mark.parametrize("job", ["", "abc", "../1", "1;2", "99999999999"])
