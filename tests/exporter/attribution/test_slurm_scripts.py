@@ -116,6 +116,7 @@ def test_jobs_that_share_a_gpu_come_and_go(tmp_path: Path) -> None:
     assert _prolog(tmp_path, "42", SLURM_JOB_GPUS="0").jobs == {("0", None): ("41", "42"), ("1", None): ("41",)}
     # The same job again, as after a requeue.
     assert _prolog(tmp_path, "41", SLURM_JOB_GPUS="0,1").jobs == {("0", None): ("41", "42"), ("1", None): ("41",)}
+    assert (tmp_path / "0").read_text() == "41\n42\n"
     assert _epilog(tmp_path, "4").jobs == {("0", None): ("41", "42"), ("1", None): ("41",)}
     assert _epilog(tmp_path, "41").jobs == {("0", None): ("42",)}
     assert _epilog(tmp_path, "42").jobs == {}
