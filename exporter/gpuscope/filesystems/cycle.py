@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from gpuscope.catalogue import agent as m
 from gpuscope.catalogue.metric import Sample
 
 __all__ = ["Cycle"]
@@ -19,8 +20,10 @@ class Cycle:
 
     While ``read`` hangs, its last answer is given for ``stale_s`` after it was due anew, and nothing after that.
 
+    Whether the last call succeeded, and how long it took, is told as for every collector.
+
     Args:
-        name: of the thread.
+        name: of the collector.
         read: gives all samples; may block.
         interval_s: seconds between two calls.
         stale_s: see above.
@@ -31,7 +34,8 @@ class Cycle:
         self._read = read
         self._interval_s = interval_s
         self._fresh_s = interval_s + stale_s
-        self._answer: tuple[float, tuple[Sample, ...]] = (float("-inf"), ())
+        self._answer: tuple[Sample, ...] = ()
+        self._ended = 0.0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -46,16 +50,24 @@ class Cycle:
             self._thread.join(_STOP_S)
 
     def samples(self) -> tuple[Sample, ...]:
-        """The last answer, or nothing while it is too old."""
-        read_at, samples = self._answer
-        return samples if time.monotonic() - read_at <= self._fresh_s else ()
+        """The last answer, or only that there is none while it is too old."""
+        if self._ended and time.monotonic() - self._ended > self._fresh_s:
+            return (Sample(m.COLLECTOR_SUCCESS, (self._name,), 0.0),)
+        return self._answer
 
     def _run(self) -> None:
         while not self._stop.is_set():
+            began = time.monotonic()
             samples: tuple[Sample, ...] = ()
+            success = False
             try:
-                samples = self._read()
+                samples, success = self._read(), True
             except Exception:  # the boundary: one broken source costs that source
                 log.exception("%s failed", self._name)
-            self._answer = (time.monotonic(), samples)
+            self._ended = time.monotonic()
+            self._answer = (
+                *samples,
+                Sample(m.COLLECTOR_SUCCESS, (self._name,), float(success)),
+                Sample(m.COLLECTOR_DURATION, (self._name,), self._ended - began),
+            )
             self._stop.wait(self._interval_s)

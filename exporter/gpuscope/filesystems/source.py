@@ -67,7 +67,7 @@ class FilesystemSource:
         self._watched: tuple[tuple[Mount, _Labels, MountWatch | str], ...] = ()
         self._known: dict[bytes, str] = {}
         self._hanging: list[MountWatch] = []
-        self._cycle = Cycle("filesystems", self.scan, interval_s, stale_s=30.0)
+        self._cycle = Cycle(self.name, self.scan, interval_s, stale_s=30.0)
 
     def start(self) -> None:
         """Starts the thread that looks at the table of mounts."""

@@ -71,7 +71,7 @@ class LustreSource:
         self._tree = Tree(procfs, sysfs, lctl, self._troubles.note)
         self._llite = Llite()
         self._targets = Targets(apart=targets)
-        self._cycle = Cycle("lustre", self.read, interval_s, stale_s=15.0)
+        self._cycle = Cycle(self.name, self.read, interval_s, stale_s=15.0)
 
     def start(self) -> None:
         """Starts the thread that reads."""
