@@ -90,7 +90,21 @@ def test_a_job_without_gpus_leaves_nothing(environment: dict[str, str], tmp_path
 
 @pytest.mark.parametrize(
     "value",
-    ["../../x", "*", "$(id)", "`id`", "3-1", "0-99999", "-1", "GPU-1", f"{_MIG}/../x", "gpu:2", "(null)", "\x1b[0m"],
+    [
+        "../../x",
+        "*",
+        "$(id)",
+        "`id`",
+        "3-1",
+        "0-9999",
+        "0-99999",
+        "-1",
+        "GPU-1",
+        f"{_MIG}/../x",
+        "gpu:2",
+        "(null)",
+        "\x1b[0m",
+    ],
 )
 def test_odd_values_are_said_and_cost_nothing_else(value: str, tmp_path: Path) -> None:
     (tmp_path / "7").touch()  # what a "*" would find
