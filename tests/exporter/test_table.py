@@ -9,6 +9,7 @@ from rich.console import Console
 
 from gpuscope.table import GpuRow, MigRow, NodeRows, Point, read_rows
 from gpuscope.table.pages import pages
+from gpuscope.table.rows import use_of
 from gpuscope.table.view import gpu_table, summary, troubles
 
 
@@ -99,6 +100,56 @@ def test_hostile_names_cannot_draw(machine) -> None:
     text = _draw(read_rows([Point("gpuscope_gpu_info", labels, 1.0)]), 130)
     assert "[red]n[/red]" in text
     assert "[bold]x[/bold]" in text
+
+
+def _held(name: str, uuid: str, mig_uuid: str = "", value: float = 1.0, **labels: str) -> Point:
+    return Point(name, {"node": "n1", "gpu": "0", "uuid": uuid, "mig_uuid": mig_uuid, **labels}, value)
+
+
+def test_holders_and_use_stand_in_the_row_of_their_device(machine) -> None:
+    points = _points(machine, "h100-mig")
+    (node,) = read_rows(points)
+    whole, parted = node.ordered()[0], node.ordered()[4]
+    idle = next(row for row in parted.mig.values() if row.activity == 0)
+    pod = {"namespace": "ml", "container": "c", "pod_uid": "", "resource": "", "replica": ""}
+    points += [
+        _held("gpuscope_allocations", row.uuid, value=0.0) for row in node.ordered() if not row.mig and row is not whole
+    ]
+    points += [
+        _held("gpuscope_allocations", whole.uuid, value=3.0),
+        _held("gpuscope_pod_allocation_info", whole.uuid, pod="train-0", **pod),
+        _held("gpuscope_pod_allocation_info", whole.uuid, pod="train-0", **{**pod, "replica": "1"}),
+        _held("gpuscope_pod_allocation_info", whole.uuid, pod="train-1", **pod),
+        _held("gpuscope_job_allocation_info", whole.uuid, gi="", job_id="42", user="eve"),
+        _held("gpuscope_pod_allocation_info", parted.uuid, idle.uuid, pod="note", **pod),
+        _held("gpuscope_pod_allocation_info", parted.uuid, "MIG-gone", pod="gone", **pod),
+    ]
+    points.reverse()  # Prometheus promises no order
+    (node,) = read_rows(points)
+    row = node.gpus[whole.uuid]
+    assert set(row.holders) == {"ml/train-0", "ml/train-1", "job 42 (eve)"}
+    assert row.allocations == 3
+    assert use_of(node.gpus[parted.uuid].mig[idle.uuid]) == "idle"
+    text = _draw([node], 140)
+    assert "ml/note" in text
+    assert "+2" in text
+    assert "gone" not in text
+    assert ", 1 idle" in summary([node])
+    assert "Held by" not in _draw([node], 80)
+
+
+@pytest.mark.parametrize(
+    ("row", "use"),
+    [
+        (MigRow("m", "1g.10gb", 1, activity=0.5), "busy"),
+        (MigRow("m", "1g.10gb", 1, activity=0.0, allocations=0), "free"),
+        (MigRow("m", "1g.10gb", 1, activity=0.0), ""),
+        (MigRow("m", "1g.10gb", 1, allocations=1), ""),
+        (MigRow("m", "1g.10gb", 1, activity=0.0, allocations=1), "idle"),
+    ],
+)
+def test_use_is_told_where_it_is_known(row: MigRow, use: str) -> None:
+    assert use_of(row) == use
 
 
 def _gpu(node: NodeRows, index: int, instances: int) -> None:

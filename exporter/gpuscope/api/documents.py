@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from gpuscope.api.allocation import allocation_document
 from gpuscope.api.health import not_ready_reason
 from gpuscope.api.readings import STATES, Readings, state_of
 from gpuscope.catalogue.metric import Level, Sample
@@ -47,7 +48,7 @@ def envelope(snapshot: Snapshot) -> Document:
     }
 
 
-def gpu_document(status: GpuStatus) -> Document:
+def gpu_document(snapshot: Snapshot, status: GpuStatus) -> Document:
     """One GPU with its MIG instances and all readings; what is unknown is ``null``, never 0."""
     identity = status.identity
     readings = Readings(status)
@@ -74,18 +75,19 @@ def gpu_document(status: GpuStatus) -> Document:
         "sm_active_ratio": _number(readings.of_gpu("sm_active_ratio")),
         "power_watts": _number(readings.of_gpu("power_watts")),
         "temperature_celsius": _number(readings.of_gpu("temperature_celsius", "gpu")),
-        "mig_instances": [_mig_document(instance, status, readings) for instance in status.mig],
+        "allocation": allocation_document(snapshot, identity.uuid),
+        "mig_instances": [_mig_document(snapshot, instance, status, readings) for instance in status.mig],
         "readings": _readings(readings.gpu),
     }
 
 
-def mig_documents(status: GpuStatus) -> list[Document]:
+def mig_documents(snapshot: Snapshot, status: GpuStatus) -> list[Document]:
     """The MIG instances of one GPU."""
     readings = Readings(status)
-    return [_mig_document(instance, status, readings) for instance in status.mig]
+    return [_mig_document(snapshot, instance, status, readings) for instance in status.mig]
 
 
-def _mig_document(instance: MigInstance, status: GpuStatus, readings: Readings) -> Document:
+def _mig_document(snapshot: Snapshot, instance: MigInstance, status: GpuStatus, readings: Readings) -> Document:
     uuid = instance.uuid
     return {
         "uuid": uuid,
@@ -99,6 +101,7 @@ def _mig_document(instance: MigInstance, status: GpuStatus, readings: Readings) 
         "memory": {key: _number(readings.of_mig(uuid, f"memory_{key}")) for key in _MEMORY},
         "graphics_active_ratio": _number(readings.of_mig(uuid, "graphics_active_ratio")),
         "sm_active_ratio": _number(readings.of_mig(uuid, "sm_active_ratio")),
+        "allocation": allocation_document(snapshot, uuid),
         "readings": _readings(readings.mig[uuid]),
     }
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from gpuscope.api.allocation import held_in, state_in
 from gpuscope.api.documents import envelope, fault_document, gpu_document, health_document, mig_documents
 from gpuscope.api.handler import ApiError, Handler, as_json
 from gpuscope.api.openapi import OPENAPI
-from gpuscope.api.query import CODE, NODE, PROFILE, STATE, UUID, Filters, Parameter, read_filters
+from gpuscope.api.query import ALLOCATION, CODE, NAMESPACE, NODE, PROFILE, STATE, UUID, Filters, Parameter, read_filters
 from gpuscope.api.readings import state_of
 from gpuscope.sampling.snapshot import GpuStatus, Snapshot
 
@@ -36,13 +37,18 @@ class _JsonHandler(Handler):
 class GpusHandler(_JsonHandler):
     """All GPUs of the node."""
 
-    PARAMETERS = (STATE, NODE, PROFILE)
+    PARAMETERS = (STATE, NODE, PROFILE, ALLOCATION, NAMESPACE)
 
     def document(self, snapshot: Snapshot, filters: Filters, *_: str) -> dict[str, Any]:
         gpus = _chosen(snapshot, filters)
         if "profile" in filters:
             gpus = (gpu for gpu in gpus if any(instance.profile in filters["profile"] for instance in gpu.mig))
-        return {**envelope(snapshot), "gpus": [gpu_document(gpu) for gpu in gpus]}
+        gpus = (
+            gpu
+            for gpu in gpus
+            if _held(snapshot, filters, [gpu.identity.uuid, *(instance.uuid for instance in gpu.mig)])
+        )
+        return {**envelope(snapshot), "gpus": [gpu_document(snapshot, gpu) for gpu in gpus]}
 
 
 class GpuHandler(_JsonHandler):
@@ -52,19 +58,20 @@ class GpuHandler(_JsonHandler):
         (uuid,) = path
         for gpu in snapshot.gpus:
             if gpu.identity.uuid == uuid:
-                return {**envelope(snapshot), "gpu": gpu_document(gpu)}
+                return {**envelope(snapshot), "gpu": gpu_document(snapshot, gpu)}
         raise ApiError(404, "unknown_gpu", f"node {snapshot.node} has no GPU with this UUID", uuid=uuid)
 
 
 class MigHandler(_JsonHandler):
     """All MIG instances of the node."""
 
-    PARAMETERS = (STATE, NODE, PROFILE)
+    PARAMETERS = (STATE, NODE, PROFILE, ALLOCATION, NAMESPACE)
 
     def document(self, snapshot: Snapshot, filters: Filters, *_: str) -> dict[str, Any]:
-        instances = [document for gpu in _chosen(snapshot, filters) for document in mig_documents(gpu)]
+        instances = [document for gpu in _chosen(snapshot, filters) for document in mig_documents(snapshot, gpu)]
         if "profile" in filters:
             instances = [document for document in instances if document["profile"] in filters["profile"]]
+        instances = [document for document in instances if _held(snapshot, filters, [document["uuid"]])]
         return {**envelope(snapshot), "mig_instances": instances}
 
 
@@ -122,6 +129,15 @@ ROUTES: tuple[tuple[str, type[Handler]], ...] = (
 
 def _passes(filters: Filters, name: str, value: str) -> bool:
     return name not in filters or value in filters[name]
+
+
+def _held(snapshot: Snapshot, filters: Filters, uuids: list[str]) -> bool:
+    """Whether one of these devices passes both filters."""
+    return any(
+        _passes(filters, "allocation", state_in(snapshot, uuid) or "")
+        and ("namespace" not in filters or filters["namespace"] & held_in(snapshot, uuid))
+        for uuid in uuids
+    )
 
 
 def _chosen(snapshot: Snapshot, filters: Filters) -> Iterable[GpuStatus]:

@@ -6,7 +6,7 @@ from typing import Any
 from gpuscope import __version__
 from gpuscope.api.openapi_examples import ENVELOPE, FAULT, GPU, HEALTH, MIG_INSTANCE
 from gpuscope.api.openapi_schemas import SCHEMAS, listed
-from gpuscope.api.query import CODE, NODE, PROFILE, STATE, UUID, Parameter
+from gpuscope.api.query import ALLOCATION, CODE, NAMESPACE, NODE, PROFILE, STATE, UUID, Parameter
 
 __all__ = ["OPENAPI"]
 
@@ -137,6 +137,8 @@ OPENAPI: Mapping[str, Any] = {
             STATE,
             NODE,
             PROFILE,
+            ALLOCATION,
+            NAMESPACE,
         ),
         "/api/v1/gpus/{uuid}": _path(
             "getGpu",
@@ -155,6 +157,8 @@ OPENAPI: Mapping[str, Any] = {
             STATE,
             NODE,
             PROFILE,
+            ALLOCATION,
+            NAMESPACE,
         ),
         "/api/v1/faults": _path(
             "listFaults",

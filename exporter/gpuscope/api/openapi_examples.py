@@ -45,6 +45,21 @@ MIG_INSTANCE: Example = {
     },
     "graphics_active_ratio": 0.91,
     "sm_active_ratio": 0.84,
+    "allocation": {
+        "state": "busy",
+        "known": "allocated",
+        "pods": [
+            {
+                "namespace": "vision",
+                "pod": "detector-7c9f",
+                "container": "server",
+                "pod_uid": "0a1b2c3d-1111-2222-3333-444444444444",
+                "resource": "nvidia.com/mig-3g.40gb",
+                "replica": None,
+            }
+        ],
+        "jobs": [],
+    },
     "readings": [
         {
             "name": "gpuscope_mig_sm_active_ratio",
@@ -84,6 +99,7 @@ GPU: Example = {
     "sm_active_ratio": 0.36,
     "power_watts": 412.5,
     "temperature_celsius": 61,
+    "allocation": {"state": None, "known": "unallocated", "pods": [], "jobs": []},
     "mig_instances": [MIG_INSTANCE],
     "readings": [
         {

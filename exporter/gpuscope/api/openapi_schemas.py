@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuscope.api.readings import STATES
+from gpuscope.catalogue import attribution
 from gpuscope.catalogue.metric import Kind, Unit
 
 __all__ = ["SCHEMAS", "listed"]
@@ -91,6 +92,39 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         value={"type": "number", "description": "in the base unit"},
     ),
+    "PodHold": _object(
+        "A device, or one share of it, that a container holds",
+        namespace=_text("Kubernetes namespace"),
+        pod=_text("name of the pod"),
+        container=_text("name of the container; null when only the pod is known", null=True),
+        pod_uid=_text("uid of the pod, when known", null=True),
+        resource=_text(
+            "as the pod asked for it; null for a container that uses the device without having asked",
+            null=True,
+            examples=["nvidia.com/gpu", "nvidia.com/mig-1g.10gb"],
+        ),
+        replica=_text("number of the share, where the device is shared by time-slicing or MPS", null=True),
+    ),
+    "JobHold": _object(
+        "A Slurm job that holds the device",
+        job_id=_text("Slurm's job id", examples=["4711"]),
+        user=_text("who runs it, when known", null=True),
+    ),
+    "Allocation": _object(
+        "Who holds the device and whether it works",
+        state={
+            "enum": [*attribution.STATES, None],
+            "description": "busy: it works; idle_allocated: held and idle; unallocated: free; unhealthy: it cannot be "
+            "read, or is idle and the driver asks for a recovery action; unknown: nobody can tell; null for a GPU in "
+            "MIG mode, whose MIG instances have one each",
+        },
+        known={
+            "enum": ["allocated", "unallocated", "unknown"],
+            "description": "unknown while no source of allocations answers: not the same as unallocated",
+        },
+        pods=listed("PodHold"),
+        jobs=listed("JobHold"),
+    ),
     "MigInstance": _object(
         "A MIG device: one compute instance inside one GPU instance",
         uuid=_text("what CUDA_VISIBLE_DEVICES takes", examples=["MIG-4f6a1b0c-0000-5555-6666-777777777777"]),
@@ -104,6 +138,7 @@ SCHEMAS: Mapping[str, Schema] = {
         memory=_ref("Memory"),
         graphics_active_ratio=_number("time in which the graphics or compute engine was busy", **_RATIO),
         sm_active_ratio=_number("share of SM cycles with work; unknown on A100 and A30", **_RATIO),
+        allocation=_ref("Allocation"),
         readings=listed("Reading"),
     ),
     "Gpu": _object(
@@ -130,6 +165,7 @@ SCHEMAS: Mapping[str, Schema] = {
         sm_active_ratio=_number("share of SM cycles with work (Hopper and newer)", **_RATIO),
         power_watts=_number("power draw", minimum=0),
         temperature_celsius=_number("core temperature"),
+        allocation=_ref("Allocation"),
         mig_instances=listed("MigInstance"),
         readings=listed("Reading"),
     ),

@@ -6,8 +6,20 @@ from dataclasses import dataclass
 
 from gpuscope.api.handler import ApiError
 from gpuscope.api.readings import STATES
+from gpuscope.catalogue import attribution
 
-__all__ = ["CODE", "NODE", "PROFILE", "STATE", "UUID", "Filters", "Parameter", "read_filters"]
+__all__ = [
+    "ALLOCATION",
+    "CODE",
+    "NAMESPACE",
+    "NODE",
+    "PROFILE",
+    "STATE",
+    "UUID",
+    "Filters",
+    "Parameter",
+    "read_filters",
+]
 
 Filters = Mapping[str, frozenset[str]]
 """For each parameter that was given the values that pass."""
@@ -46,6 +58,19 @@ PROFILE = Parameter(
     "Keeps MIG instances of this profile; for GPUs those that hold at least one.",
     r"(?:[0-9]+c\.)?[0-9]+g\.[0-9]+gb\S*|unknown",
     "a MIG profile, for example 1g.10gb or 1c.3g.40gb",
+)
+ALLOCATION = Parameter(
+    "allocation",
+    "Keeps what is in this state of use; for GPUs those that hold at least one such MIG instance too.",
+    "|".join(attribution.STATES),
+    f"one of {', '.join(attribution.STATES)}",
+    attribution.STATES,
+)
+NAMESPACE = Parameter(
+    "namespace",
+    "Keeps what a pod of this Kubernetes namespace holds; for GPUs those that hold at least one such MIG instance too.",
+    r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?",
+    "a Kubernetes namespace",
 )
 UUID = Parameter("uuid", "Keeps faults of the GPU with this UUID.", r"[^\s]+", "a GPU UUID")
 CODE = Parameter("code", "Keeps faults with this XID or SXid number.", r"[0-9]{1,9}", "a number, for example 79")

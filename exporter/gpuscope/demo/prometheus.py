@@ -16,6 +16,7 @@ _TABLE = (
     "gpuscope_(gpu_(info|up|failure_info|utilization_ratio|sm_active_ratio|tensor_active_ratio|memory_used_bytes"
     "|memory_total_bytes|power_watts|power_limit_watts|temperature_celsius|xid_errors_total|recovery_action"
     "|clock_event_active)|mig_(info|sm_active_ratio|tensor_active_ratio|memory_used_bytes|memory_total_bytes)"
+    "|gpu_graphics_active_ratio|mig_graphics_active_ratio|allocations|pod_allocation_info|job_allocation_info"
     "|driver_info|driver_unavailable_info)"
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["GpuRow", "MigRow", "NodeRows", "Point", "read_rows"]
+__all__ = ["GpuRow", "MigRow", "NodeRows", "Point", "read_rows", "use_of"]
 
 
 class Point(NamedTuple):
@@ -17,7 +17,10 @@ class Point(NamedTuple):
 
 @dataclass(slots=True)
 class MigRow:
-    """A MIG instance; ``None`` is what nobody knows."""
+    """A MIG instance; ``None`` is what nobody knows.
+
+    ``holders`` are pods and jobs; ``allocations`` counts them, 0 for a device that is known to be free.
+    """
 
     uuid: str
     profile: str
@@ -27,6 +30,9 @@ class MigRow:
     tensor: float | None = None
     memory_used: float | None = None
     memory_total: float | None = None
+    activity: float | None = None
+    holders: list[str] = field(default_factory=list)
+    allocations: int | None = None
 
 
 @dataclass(slots=True)
@@ -49,6 +55,9 @@ class GpuRow:
     xids: dict[str, int] = field(default_factory=dict)
     recovery_action: str = ""
     held_down_by: list[str] = field(default_factory=list)
+    activity: float | None = None
+    holders: list[str] = field(default_factory=list)
+    allocations: int | None = None
     mig: dict[str, MigRow] = field(default_factory=dict)
 
 
@@ -80,6 +89,19 @@ _MIG = {
     "gpuscope_mig_memory_used_bytes": "memory_used",
     "gpuscope_mig_memory_total_bytes": "memory_total",
 }
+_ACTIVITY = {
+    "gpuscope_gpu_utilization_ratio",
+    "gpuscope_gpu_graphics_active_ratio",
+    "gpuscope_gpu_sm_active_ratio",
+    "gpuscope_mig_graphics_active_ratio",
+    "gpuscope_mig_sm_active_ratio",
+}
+_HOLDERS = {
+    "gpuscope_allocations",
+    "gpuscope_pod_allocation_info",
+    "gpuscope_job_allocation_info",
+}
+_BUSY_FROM = 0.01
 _NOT_THROTTLING = {"idle", "applications_clocks_setting"}
 
 
@@ -90,6 +112,7 @@ def read_rows(points: Iterable[Point]) -> list[NodeRows]:
         points: series of any number of agents; the label ``node`` tells machines apart.
     """
     nodes: dict[str, NodeRows] = {}
+    held: list[Point] = []
     for point in points:
         name, labels, value = point
         node = nodes.setdefault(labels.get("node", ""), NodeRows(labels.get("node", "")))
@@ -97,11 +120,40 @@ def read_rows(points: Iterable[Point]) -> list[NodeRows]:
             node.driver = labels["driver_version"]
         elif name == "gpuscope_driver_unavailable_info":
             node.problem = f"no driver: {labels['reason']}"
-        elif "mig_uuid" in labels:
+        elif name in _HOLDERS:
+            held.append(point)
+        elif labels.get("mig_uuid"):
             _read_mig(_gpu(node, labels), name, labels, value)
         elif "uuid" in labels:
             _read_gpu(_gpu(node, labels), name, labels, value)
+    for point in held:
+        _read_holder(nodes[point.labels.get("node", "")], point)
     return [nodes[name] for name in sorted(nodes)]
+
+
+def use_of(row: GpuRow | MigRow) -> str:
+    """``busy``, ``idle`` (held, and doing nothing), ``free``, or empty where that is not known."""
+    if row.activity is not None and row.activity >= _BUSY_FROM:
+        return "busy"
+    if row.activity is None or (row.allocations is None and not row.holders):
+        return ""
+    return "idle" if row.holders or row.allocations else "free"
+
+
+def _read_holder(node: NodeRows, point: Point) -> None:
+    name, labels, value = point
+    gpu = node.gpus.get(labels["uuid"])
+    row = gpu if gpu is None or not labels["mig_uuid"] else gpu.mig.get(labels["mig_uuid"])
+    if row is None:
+        return  # a GPU that is lost has no MIG instances to show
+    if name == "gpuscope_allocations":
+        row.allocations = int(value)
+        return
+    who = f"{labels['namespace']}/{labels['pod']}" if "pod" in labels else f"job {labels['job_id']}"
+    if labels.get("user"):
+        who += f" ({labels['user']})"
+    if who not in row.holders:
+        row.holders.append(who)
 
 
 def _gpu(node: NodeRows, labels: dict[str, str]) -> GpuRow:
@@ -113,14 +165,23 @@ def _gpu(node: NodeRows, labels: dict[str, str]) -> GpuRow:
 
 def _read_mig(gpu: GpuRow, name: str, labels: dict[str, str], value: float) -> None:
     uuid = labels["mig_uuid"]
+    if "profile" not in labels:
+        return
     row = gpu.mig.setdefault(uuid, MigRow(uuid, labels["profile"], int(labels["gi"])))
+    _note_activity(row, name, value)
     if name in _MIG:
         setattr(row, _MIG[name], value)
     elif name == "gpuscope_mig_info":
         row.ci = int(labels["ci"])
 
 
+def _note_activity(row: GpuRow | MigRow, name: str, value: float) -> None:
+    if name in _ACTIVITY:
+        row.activity = max(value, row.activity or 0.0)
+
+
 def _read_gpu(row: GpuRow, name: str, labels: dict[str, str], value: float) -> None:
+    _note_activity(row, name, value)
     match name:
         case "gpuscope_gpu_info":
             row.model = labels["model"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gpuscope.errors import ConfigError
-from gpuscope.table.rows import GpuRow, MigRow, NodeRows
+from gpuscope.table.rows import GpuRow, MigRow, NodeRows, use_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -15,6 +15,7 @@ __all__ = ["console", "gpu_table", "summary", "troubles"]
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _BAR, _NARROW_BAR = 8, 4
+_WIDE_FROM, _HOLDERS_FROM = 110, 96
 _GIB = 1 << 30
 _UNKNOWN = "·"
 
@@ -38,7 +39,7 @@ def gpu_table(nodes: Sequence[NodeRows], *, title: str = "", width: int = 120) -
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, collapse_padding=True)
-    wide = width >= 110
+    wide = width >= _WIDE_FROM
     table.add_column("GPU", no_wrap=True)
     table.add_column("Model / profile", no_wrap=True, overflow="ellipsis", min_width=14)
     table.add_column("State", no_wrap=True)
@@ -49,9 +50,11 @@ def gpu_table(nodes: Sequence[NodeRows], *, title: str = "", width: int = 120) -
     table.add_column("Memory GiB" if wide else "GiB", no_wrap=True)
     table.add_column("Power W" if wide else "W", justify="right", no_wrap=True)
     table.add_column("°C", justify="right", no_wrap=True)
+    if width >= _HOLDERS_FROM:
+        table.add_column("Held by", no_wrap=True, overflow="ellipsis", min_width=14)
     table.add_column("Faults", no_wrap=True, overflow="ellipsis", min_width=7)
     for node in nodes:
-        _add_node(table, node, wide)
+        _add_node(table, node, width)
     return table
 
 
@@ -65,6 +68,9 @@ def summary(nodes: Iterable[NodeRows]) -> str:
     text += f", {power / 1000:.1f} kW"
     silent = sum(bool(node.problem) for node in nodes)
     down = sum(not gpu.up for gpu in gpus)
+    rows = [row for gpu in gpus for row in (gpu.mig.values() if gpu.mig else [gpu])]
+    uses = [use_of(row) for row in rows]
+    text += "".join(f", {uses.count(word)} {word}" for word in ("busy", "idle", "free") if word in uses)
     bad = [f"{_count(number, what)} {word}" for number, what, word in
            ((silent, "node", "without GPUs"), (down, "GPU", "down")) if number]  # fmt: skip
     return ", ".join([text, *(bad or ["all up"])])
@@ -88,23 +94,24 @@ def troubles(nodes: Iterable[NodeRows]) -> list[str]:
     return down + faulty
 
 
-def _add_node(table: "Table", node: NodeRows, wide: bool) -> None:
+def _add_node(table: "Table", node: NodeRows, width: int) -> None:
     from rich.text import Text
 
     head = Text(node.node, style="bold")
     facts = node.problem or (f"driver {node.driver}" if node.driver else "")
     table.add_row(head, Text(facts, style="red" if node.problem else "dim"))
     for gpu in node.ordered():
-        table.add_row(*_gpu_cells(gpu, wide))
+        table.add_row(*_gpu_cells(gpu, width))
         for instance in sorted(gpu.mig.values(), key=lambda row: (row.gi, row.ci)):
-            table.add_row(*_mig_cells(instance, gpu, wide))
+            table.add_row(*_mig_cells(instance, gpu, width))
     table.add_section()
 
 
-def _gpu_cells(gpu: GpuRow, wide: bool) -> "list[str | Text]":
+def _gpu_cells(gpu: GpuRow, width: int) -> "list[str | Text]":
     from rich.text import Text
 
-    state = Text("up", style="green") if gpu.up else Text(gpu.reason or "down", style="bold red")
+    wide = width >= _WIDE_FROM
+    state = _use(gpu) if gpu.up else Text(gpu.reason or "down", style="bold red")
     if gpu.up and gpu.held_down_by:
         state = Text(_slowed(gpu.held_down_by), style="yellow")
     limit = f"/{gpu.power_limit:.0f}" if gpu.power_limit is not None and wide else ""
@@ -117,24 +124,39 @@ def _gpu_cells(gpu: GpuRow, wide: bool) -> "list[str | Text]":
         _memory(gpu.memory_used, gpu.memory_total, wide),
         _UNKNOWN if gpu.power is None else f"{gpu.power:.0f}{limit}",
         _UNKNOWN if gpu.temperature is None else f"{gpu.temperature:.0f}",
+        *([Text(_holders(gpu))] if width >= _HOLDERS_FROM else []),
         Text(_faults(gpu), style="bold red" if gpu.xids or gpu.recovery_action else ""),
     ]
 
 
-def _mig_cells(row: MigRow, gpu: GpuRow, wide: bool) -> "list[str | Text]":
+def _mig_cells(row: MigRow, gpu: GpuRow, width: int) -> "list[str | Text]":
     from rich.text import Text
 
+    wide = width >= _WIDE_FROM
     return [
         f"  {gpu.index}.{row.gi}.{row.ci}",
         Text(f"└ {row.profile}", style="cyan"),
-        "",
+        _use(row) if use_of(row) else "",
         _bar(row.sm, wide),
         *([_percent(row.tensor), ""] if wide else []),
         _memory(row.memory_used, row.memory_total, wide),
         "",
         "",
+        *([Text(_holders(row))] if width >= _HOLDERS_FROM else []),
         "",
     ]
+
+
+def _use(row: GpuRow | MigRow) -> "Text":
+    from rich.text import Text
+
+    word = use_of(row)
+    return Text(word or "up", style={"busy": "green", "idle": "yellow", "free": "dim"}.get(word, "green"))
+
+
+def _holders(row: GpuRow | MigRow) -> str:
+    first = row.holders[0] if row.holders else ""
+    return f"{first} +{len(row.holders) - 1}" if len(row.holders) > 1 else first
 
 
 def _slowed(reasons: list[str]) -> str:

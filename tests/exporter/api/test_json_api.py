@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from gpuscope.attribution.allocation import Allocation, Container, Job, PodHold
+
 GIB = 1 << 30
 UUIDS = [f"GPU-{index:08x}-1111-2222-3333-444444444444" for index in range(3)]
 
@@ -99,6 +101,79 @@ def test_mig_instances_are_filtered(client, query, profiles):
     assert [instance["profile"] for instance in instances] == profiles
 
 
+CONTAINER = Container("ml", "train-0", "main")
+
+
+@pytest.fixture
+def held(client):
+    """GPU 0 is held by a pod, one MIG instance of GPU 2 by two, the other one is free."""
+    first, second = (instance["uuid"] for instance in client.get("/api/v1/mig").json()["mig_instances"])
+    pods = {
+        UUIDS[0]: (PodHold(CONTAINER, "0a1b", "nvidia.com/gpu"),),
+        first: (
+            PodHold(CONTAINER._replace(pod="a"), resource="nvidia.com/mig-3g.40gb.shared", replica="0"),
+            PodHold(CONTAINER._replace(namespace="dev", pod="b", container="")),
+        ),
+    }
+    jobs = {UUIDS[0]: (Job("4711", "alice"), Job("4712"))}
+    client.source.now = replace(
+        client.source.now,
+        allocation=Allocation(pods=pods, jobs=jobs, complete=True),
+        allocation_states={UUIDS[0]: "busy", UUIDS[1]: "unhealthy", first: "idle_allocated", second: "unallocated"},
+    )
+    return client
+
+
+def test_holders_are_told_with_what_each_has(held):
+    gpus = held.get("/api/v1/gpus").json()["gpus"]
+    assert gpus[0]["allocation"] == {
+        "state": "busy",
+        "known": "allocated",
+        "pods": [
+            {
+                "namespace": "ml",
+                "pod": "train-0",
+                "container": "main",
+                "pod_uid": "0a1b",
+                "resource": "nvidia.com/gpu",
+                "replica": None,
+            }
+        ],
+        "jobs": [{"job_id": "4711", "user": "alice"}, {"job_id": "4712", "user": None}],
+    }
+    assert gpus[2]["allocation"]["state"] is None, "a GPU in MIG mode has its MIG instances' states"
+    shared, free = (instance["allocation"] for instance in gpus[2]["mig_instances"])
+    assert [(pod["pod"], pod["container"], pod["replica"]) for pod in shared["pods"]] == [
+        ("a", "main", "0"),
+        ("b", None, None),
+    ]
+    assert free == {"state": "unallocated", "known": "unallocated", "pods": [], "jobs": []}
+
+
+@pytest.mark.parametrize(
+    ("query", "indexes", "profiles"),
+    [
+        ("?allocation=busy", [0], []),
+        ("?allocation=idle_allocated", [2], ["3g.40gb"]),
+        ("?allocation=unallocated&allocation=idle_allocated", [2], ["3g.40gb", "1g.10gb"]),
+        ("?allocation=unknown", [], []),
+        ("?namespace=ml", [0, 2], ["3g.40gb"]),
+        ("?namespace=dev", [2], ["3g.40gb"]),
+        ("?namespace=dev&allocation=unallocated", [], []),
+        ("?namespace=nobody", [], []),
+    ],
+)
+def test_what_is_held_is_filtered(held, query, indexes, profiles):
+    assert [gpu["index"] for gpu in held.get(f"/api/v1/gpus{query}").json()["gpus"]] == indexes
+    instances = held.get(f"/api/v1/mig{query}").json()["mig_instances"]
+    assert [instance["profile"] for instance in instances] == profiles
+
+
+def test_without_a_source_nothing_is_called_free(client):
+    for gpu in client.get("/api/v1/gpus").json()["gpus"]:
+        assert gpu["allocation"] == {"state": None, "known": "unknown", "pods": [], "jobs": []}
+
+
 @pytest.mark.parametrize(
     ("query", "codes"),
     [
@@ -123,7 +198,7 @@ def test_a_fault_says_where_it_happened(client):
 @pytest.mark.parametrize(
     ("path", "parameter", "allowed"),
     [
-        ("/api/v1/gpus?stat=ok", "stat", ["node", "profile", "state"]),
+        ("/api/v1/gpus?stat=ok", "stat", ["allocation", "namespace", "node", "profile", "state"]),
         ("/api/v1/health?verbose=1", "verbose", []),
         ("/api/v1/gpus?state=fine", "state", ["ok", "lost", "timeout", "reset_required", "driver", "error"]),
         ("/api/v1/gpus?state=", "state", ["ok", "lost", "timeout", "reset_required", "driver", "error"]),
