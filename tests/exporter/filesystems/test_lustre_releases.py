@@ -169,7 +169,7 @@ def test_targets_can_be_added_up(tree, value, series) -> None:
 def test_instances_of_a_server_are_not_a_clients_targets(tree, series) -> None:
     tree.lustre("2.10")
     osc = tree.proc / "fs/lustre/osc"
-    shutil.copytree(osc / f"lustre01-OST0000-osc-{CLIENT}", osc / "lustre01-OST0000-osc-MDT0000")
+    shutil.copytree(osc / f"lustre01-OST0000-osc-{CLIENT}", osc / "lustre01-OST0009-osc-MDT0000")
     (osc / "num_refs").write_text("4\n")
     assert len(series(read(tree), "lustre_target_up")) == 2
     assert len(series(read(tree), "lustre_evictions_total")) == 2

@@ -110,7 +110,7 @@ def test_without_lctl(tree, value) -> None:
 def test_lctl_that_hangs_is_killed_with_all_that_it_started(tree, tmp_path: Path, value) -> None:
     tree.mounts("60 27 0:60 / /lustre01 rw - lustre m@tcp:/lustre01 rw\n")
     script = f'#!/bin/sh\nsleep 300 &\necho $! >> "{tmp_path}/children"\nwait\n'
-    source = LustreSource(tree.proc, tree.sys, lctl=Lctl(str(program(tmp_path / "x", script)), timeout_s=0.5))
+    source = LustreSource(tree.proc, tree.sys, lctl=Lctl(str(program(tmp_path / "x", script)), timeout_s=1.0))
     samples = source.read()
     assert value(samples, "lustre_source_unavailable_info", param="import", source="lctl", reason="timeout") == 1
     for child in (tmp_path / "children").read_text().split():

@@ -43,6 +43,12 @@ def test_what_is_watched_by_default(line: str, watched: bool) -> None:
     assert bool(picked(Selection(), line)) is watched
 
 
+def test_pseudo_file_systems_are_watched_by_no_pattern() -> None:
+    everything = Selection(types=re.compile(".*"), scratch=re.compile(".*"))
+    lines = ["0:1 / /proc rw - proc proc rw", "0:2 / /run rw - tmpfs tmpfs rw", "0:3 / /x rw - odd odd rw"]
+    assert picked(everything, *lines) == ["/x"]
+
+
 def test_what_another_mount_covers_is_left_out() -> None:
     assert picked(Selection(), "0:50 / /data rw - nfs4 old:/data rw", "0:51 / /data rw - tmpfs tmpfs rw") == []
     assert picked(Selection(), "0:49 / /data rw - autofs auto rw", "0:50 / /data rw - nfs4 n:/data rw") == ["/data"]

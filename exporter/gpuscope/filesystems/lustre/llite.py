@@ -93,7 +93,7 @@ def _stats_series(stats: Stats, labels: Labels) -> dict[_Series, float]:
             continue
         found[metric, labels] = float(counted.sum)
         operation = name.removesuffix("_bytes")
-        if counted.samples and operation not in counters:  # releases before 2.13 time nothing
+        if counted.samples:  # since 2.13 there is a line with the time, too
             found[filesystem.OPERATIONS, (*labels, operation)] = float(counted.samples)
     for name, counted in counters.items():
         if name in _NO_OPERATIONS or counted.unit not in _CALLS | _SECONDS.keys():
