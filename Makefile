@@ -73,6 +73,7 @@ check-generated: install ## Fail when generated files are stale
 .PHONY: bench
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse
 	$(BIN)/python bench/agent.py
+	$(BIN)/python bench/attribution.py
 	$(BIN)/python bench/soak.py
 	$(BIN)/python bench/http_abuse.py
 

@@ -42,7 +42,7 @@ def merge(
                     known = of_jobs[device].get(owner.job_id)
                     if known is None or not known.user:
                         of_jobs[device][owner.job_id] = Job(owner.job_id, owner.user)
-                elif owner.pod:
+                if owner.pod:
                     who = Container(owner.namespace, owner.pod, owner.container)
                     _add(pods.setdefault(device, []), who, owner.pod_uid)
     return Allocation(

@@ -325,6 +325,32 @@ def test_processes_add_memory_and_who_never_asked(kubelet, attribute, tmp_path: 
     assert total <= 10 << 30
 
 
+def test_a_job_that_runs_in_a_pod_is_told_with_the_pod(attribute, tmp_path: Path, looks, gpus) -> None:
+    """Slinky and soperator run slurmd in pods."""
+    pod = f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-{'a' * 64}.scope"
+    procfs = proc(tmp_path, p10=f"{pod}/system.slice/slurmstepd.scope/job_77/step_0/user/task_0")
+    (tmp_path / f"pods/slurm_worker-0_{UID}/slurmd").mkdir(parents=True)
+    listed = ProcessList(time.clock_gettime(time.CLOCK_BOOTTIME), (Process(10, 2 << 30, None, None),), {})
+    attributor = Attributor(
+        AttributionOptions(procfs=procfs, pod_logs=tmp_path / "pods", visible=True),
+        lambda: looks(listed=listed)[:1],
+    )
+    attributor.refresh()
+    found = series(attributor)
+    assert [labels[3:6] for labels in found["gpuscope_pod_allocation_info"]] == [("slurm", "worker-0", "slurmd")]
+    assert [labels[4] for labels in found["gpuscope_job_allocation_info"]] == ["77"]
+
+
+def test_a_pod_s_uid_comes_from_its_logs_where_it_is_the_only_one(kubelet, attribute, tmp_path: Path, gpus) -> None:
+    kubelet.answer(pods(("once", gpus[0].uuid), ("twice", gpus[1].uuid), ("never", gpus[2].uuid)))
+    for name in (f"ml_once_{UID}", f"ml_twice_{UID[:-1]}5", f"ml_twice_{UID[:-1]}6"):
+        (tmp_path / "pods" / name).mkdir(parents=True)
+    attributor = attribute()
+    attributor.refresh()
+    uids = {labels[4]: labels[6] for labels in series(attributor)["gpuscope_pod_allocation_info"]}
+    assert uids == {"once": UID, "twice": "", "never": ""}
+
+
 def test_without_sight_of_processes_there_is_no_memory_by_pod(kubelet, attribute, tmp_path: Path) -> None:
     attributor = attribute(visible=False)
     attributor.refresh()
