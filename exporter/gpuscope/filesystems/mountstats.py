@@ -17,7 +17,8 @@ from gpuscope.filesystems.mountinfo import unescape
 __all__ = ["NfsOperation", "NfsStats", "parse_mountstats"]
 
 _DEVICE = re.compile(rb"device (\S*) mounted on (\S+) with fstype (nfs4?)(?: .*)?")
-_OPERATION = re.compile(rb"([A-Z][A-Z0-9_]*):((?: \d+){8,9})")
+_OPERATION = re.compile(rb"([A-Z][A-Z0-9_]*):((?: [0-9]{1,20}){8,9})")
+_WHOLE = re.compile(rb"[0-9]{1,20}")
 _BYTES = 4
 
 
@@ -70,7 +71,7 @@ def parse_mountstats(content: bytes, bad: Callable[[str], None]) -> dict[bytes, 
             in_operations = True
         elif line.startswith(b"bytes:"):
             numbers = line.removeprefix(b"bytes:").split()
-            if len(numbers) < _BYTES or not all(number.isdigit() for number in numbers):
+            if len(numbers) < _BYTES or not all(_WHOLE.fullmatch(number) for number in numbers):
                 bad("garbage")
                 continue
             current.read_bytes = int(numbers[0]) + int(numbers[2])

@@ -193,6 +193,7 @@ def _build(name: str, layers: list[Document]) -> Scenario:
         if not gpus:
             raise document.fail(("gpus",), "a scenario needs at least one GPU, or extends one that has")
         events += _events(document, raw.get("events", []), gpus)
+        _check_mounts(document, raw.get("events", []), {plan.mountpoint for plan in filesystems})
         layouts = Layouts([None if plan.mig is None else len(plan.mig) for plan in gpus], _cuts(events, gpus))
         # The pods of a fault join those of its machine; a machine has its own instead of those that it extends.
         if "pods" in raw:
@@ -268,6 +269,13 @@ def _gpus(document: Document, raw: object) -> tuple[GpuPlan, ...]:
         if len(plans) > _MAX_GPUS:
             raise document.fail(("gpus",), f"{len(plans)} GPUs; a machine has at most {_MAX_GPUS}")
     return tuple(plans)
+
+
+def _check_mounts(document: Document, events: list[dict[str, Any]], mountpoints: set[str]) -> None:
+    for number, entry in enumerate(events):
+        if "mountpoint" in entry and entry["mountpoint"] not in mountpoints:
+            reason = f"no file system is mounted at {entry['mountpoint']!r}"
+            raise document.fail(("events", number, "mountpoint"), reason)
 
 
 def _events(document: Document, raw: object, gpus: tuple[GpuPlan, ...]) -> list[Event]:

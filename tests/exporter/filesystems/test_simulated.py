@@ -103,6 +103,17 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, entry: str, reason: st
     assert f"bad.yaml:4: {reason}" in str(raised.value)
 
 
+def test_an_event_at_no_mount_is_a_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(f"{MACHINE}{MOUNTS}events:\n  - {{at: 1, do: mount_hangs, mountpoint: /elsewhere}}\n")
+    with pytest.raises(
+        ConfigError, match=r"bad\.yaml:8: events\.0\.mountpoint: no file system is mounted at '/elsewhere'"
+    ):
+        simulate.load(str(path))
+    with pytest.raises(ConfigError, match="no file system is mounted at '/lustre01'"):
+        simulate.load("l40s+mount-hangs")
+
+
 def test_every_metric_of_file_systems_is_emitted(tree, put, watching, eventually, rig: Rig, value) -> None:
     """The simulated machine is healthy: failures come from a real tree beside it."""
     nfs = "device n:/a mounted on /a with fstype nfs4 statvers=1.1\n\tbytes:\t1 2 0 0 0 0 0 0\n"

@@ -22,8 +22,8 @@ CONNECTED = frozenset({"FULL", "IDLE"})
 """States in which a target can be used; an idle connection has been closed to save resources."""
 
 _STATE = re.compile(r"\s*state: (\S+)\s*", re.MULTILINE)
-_NUMBER = re.compile(r"\s*(connection_attempts|timeouts): (\d+)\s*")
-_HISTORY = re.compile(r"\s*- \[\s*(\d+), (\S+?)\s*\]\s*")
+_NUMBER = re.compile(r"\s*(connection_attempts|timeouts): ([0-9]{1,20})\s*")
+_HISTORY = re.compile(r"\s*- \[\s*([0-9]{1,20}), (\S+?)\s*\]\s*")
 _INSTANCE = re.compile(r"(.+)-((?:OST|MDT)[0-9a-fA-F]{4})-(?:osc|mdc)-([^-]+)")
 
 

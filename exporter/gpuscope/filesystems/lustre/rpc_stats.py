@@ -16,9 +16,12 @@ from dataclasses import dataclass, field
 
 __all__ = ["RpcStats", "parse_rpc_stats"]
 
-_LEVEL = re.compile(r"(?:(read|write) RPCs in flight|(modify)_RPCs_in_flight|pending (read|write) pages):\s*(\d+)\s*")
+_LEVEL = re.compile(
+    r"(?:(read|write) RPCs in flight|(modify)_RPCs_in_flight|pending (read|write) pages):\s*([0-9]{1,20})\s*"
+)
 _LIKE_LEVEL = re.compile(r"(read|write|modify)[ _]RPCs|pending ")
-_ROW = re.compile(r"(\d+):\s+(\d+)\s+\d+\s+\d+\s+\|\s+(\d+)\s+\d+\s+\d+\s*")
+_COUNT = "([0-9]{1,20})"
+_ROW = re.compile(rf"{_COUNT}:\s+{_COUNT}\s+[0-9]+\s+[0-9]+\s+\|\s+{_COUNT}\s+[0-9]+\s+[0-9]+\s*")
 
 
 @dataclass(slots=True)

@@ -16,8 +16,12 @@ from dataclasses import dataclass
 
 __all__ = ["Counted", "Stats", "parse_lnet", "parse_stats"]
 
-_LINE = re.compile(r"(\w+)\s+(\d+) samples \[(\S+)\](?: (-?\d+) (-?\d+) (-?\d+)(?: -?\d+)?)?\s*")
+_NUMBER = r"-?[0-9]{1,20}"  # Python refuses to read numbers of some thousand digits
+_LINE = re.compile(
+    rf"(\w+)\s+([0-9]{{1,20}}) samples \[(\S+)\](?: ({_NUMBER}) ({_NUMBER}) ({_NUMBER})(?: {_NUMBER})?)?\s*"
+)
 _TIME = re.compile(r"(snapshot|start|elapsed)_time:?\s+\d+\.\d+ .*")
+_WHOLE = re.compile("[0-9]{1,20}")
 _LNET_FIELDS = 11
 
 
@@ -72,9 +76,9 @@ def parse_lnet(text: str, bad: Callable[[str], None]) -> tuple[int, ...]:
     received, routed and dropped.
     """
     words = text.split()
-    if len(words) < _LNET_FIELDS:
+    if len(words) < _LNET_FIELDS or not text.endswith("\n"):
         bad("truncated")
-    elif not all(word.isascii() and word.isdigit() for word in words[:_LNET_FIELDS]):
+    elif not all(_WHOLE.fullmatch(word) for word in words[:_LNET_FIELDS]):
         bad("garbage")
     else:
         return tuple(int(word) for word in words[:_LNET_FIELDS])
