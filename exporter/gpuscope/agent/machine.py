@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpuscope.agent.check import Checked
 from gpuscope.collectors.processes import processes_visible
-from gpuscope.simulate import RealClock, SimulatedDriver, SimulatedFilesystems
+from gpuscope.simulate import RealClock, SimulatedDriver, SimulatedFilesystems, SimulatedTenants
 
 __all__ = ["Machine"]
 
@@ -50,6 +50,7 @@ class Machine:
         self.job_mapping_dir: Path | None = None
         self.pod_logs: Path | None = None
         self._folder: Path | None = None
+        self._tenants: SimulatedTenants | None = None
         kmsg = _KMSG
         if checked.scenario is not None:
             try:
@@ -63,6 +64,10 @@ class Machine:
                 )
                 self.driver.write_procfs(self._folder / "proc")
                 proc, sys = self._folder / "proc", self._folder / "sys"
+                self._tenants = SimulatedTenants(self.driver.node, self._folder, proc, settings["simulate.seed"])
+                self.pod_resources_socket = self._tenants.pod_resources_socket
+                self.job_mapping_dir = self._tenants.job_mapping_dir
+                self.pod_logs = self._tenants.pod_logs
                 if not {"path.procfs", "path.sysfs"} & checked.loaded.origins.keys():
                     self.filesystems = SimulatedFilesystems(self.driver.node, proc, sys)
                     self.filesystems.start()
@@ -84,6 +89,8 @@ class Machine:
         """Ends the simulation and removes its folder."""
         if self.filesystems is not None:
             self.filesystems.close()
+        if self._tenants is not None:
+            self._tenants.close()
         if self.driver is not None:
             self.driver.close()
         if self._folder is not None:

@@ -5,6 +5,7 @@ from gpuscope.simulate.driver import SimulatedDriver
 from gpuscope.simulate.filesystems import SimulatedFilesystems
 from gpuscope.simulate.launch import environment, install, uninstall
 from gpuscope.simulate.scenario import Scenario, ScenarioInfo, load, scenarios
+from gpuscope.simulate.tenants import SimulatedTenants
 
 __all__ = [
     "Clock",
@@ -14,6 +15,7 @@ __all__ = [
     "ScenarioInfo",
     "SimulatedDriver",
     "SimulatedFilesystems",
+    "SimulatedTenants",
     "environment",
     "install",
     "load",

@@ -186,6 +186,8 @@ def check_room(holds: Sequence[Hold], layouts: Layouts, replicas: Sequence[int])
         for slot, path in hold.slots:
             takers.setdefault(slot, []).append((hold, path))
     for slot, found in takers.items():
+        if len(found) <= replicas[slot.gpu]:
+            continue
         changes = sorted(
             (change for taker in found for change in _changes(taker, slot, layouts)), key=lambda change: change[:2]
         )

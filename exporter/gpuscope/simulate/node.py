@@ -68,7 +68,7 @@ class Node:
         self._changes = 0
         for event in scenario.events:
             self._later(event.at, 1, partial(self._let_happen, event.kind, event.arguments))
-        self._tenancy = Tenancy(scenario, self.gpus, seed, self._later, self.start)
+        self._tenancy = Tenancy(scenario, self.gpus, seed, self.start, clock.now, self._later)
 
     @property
     def driver(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from gpuscope.simulate.device import SimGpu
 from gpuscope.simulate.identity import bus_id
 from gpuscope.simulate.node import Node
 
-__all__ = ["write_procfs"]
+__all__ = ["write_procfs", "write_whole"]
 
 _HOST_PID_NAMESPACE = "pid:[4026531836]"
 
@@ -29,6 +29,18 @@ def write_procfs(node: Node, root: Path) -> None:
 def _write(path: Path, content: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")
+
+
+def write_whole(path: Path, content: str) -> None:
+    """Writes a file as a whole, so that a reader never finds half of one; its folder is made.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}")
+    fresh.write_text(content, encoding="utf-8")
+    fresh.replace(path)
 
 
 def _version(node: Node) -> str:

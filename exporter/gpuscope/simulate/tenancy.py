@@ -15,6 +15,7 @@ from gpuscope.simulate.tenant import Tenant
 
 __all__ = ["Held", "Run", "Tenancy"]
 
+_BACKLOG_S = 3600
 _FIRST_PID, _LAST_PID, _PID_STEP = 40_000, 4_000_000, 7
 # The letters that Kubernetes makes names of.
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -34,6 +35,11 @@ class Held:
     mig: SimMig | None
     tenant: Tenant
     container: ContainerPlan | None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Numbers of all processes that it may have."""
+        return (self.tenant.pid,) if self.mig else (self.tenant.pid, self.tenant.pid + 3)
 
 
 @dataclass(slots=True, eq=False)
@@ -67,8 +73,9 @@ class Tenancy:
         scenario: its pods and jobs.
         gpus: the machine's GPUs.
         seed: name of the machine; uids follow from it.
-        later: takes seconds after the start, an order among what is due at once, and what to do then.
         start: simulated time of the scenario's start.
+        now: gives the simulated time.
+        later: takes seconds after the start, an order among what is due at once, and what to do then.
 
     Attributes:
         runs: who runs now, in the order in which they began.
@@ -80,13 +87,15 @@ class Tenancy:
         scenario: Scenario,
         gpus: Sequence[SimGpu],
         seed: str,
-        later: Callable[[float, int, Callable[[float], None]], None],
         start: float,
+        now: Callable[[], float],
+        later: Callable[[float, int, Callable[[float], None]], None],
     ) -> None:
         self.runs: list[Run] = []
         self.version = 0
         self._gpus = gpus
         self._seed = seed
+        self._now = now
         self._later = later
         self._start = start
         self._waiting: list[Run] = []
@@ -138,7 +147,10 @@ class Tenancy:
             self._leave(run, now)
             self._admit(now)
         if run.plan.span.every:
-            self._plan(run.plan, run.number + 1)
+            number = run.number + 1
+            behind = self._now() - self._start - run.plan.span.occurrence(number)[0]
+            # Nobody looked for long: what came and went meanwhile is left out.
+            self._plan(run.plan, number + max(0, int(behind - _BACKLOG_S) // run.plan.span.every))
 
     def _admit(self, now: float) -> None:
         """Lets those run who wait and find room."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SimProcess", "Tenant", "tenants_load"]
 
+_APPETITE = 1.5
 _RATES = tuple(one.name for one in fields(Load) if one.name != "memory")
 
 
@@ -30,7 +31,7 @@ class Tenant:
     Attributes:
         kind: curve of its activity.
         job_name: whose phases it shares.
-        pid: number of its process there; a whole GPU's only tenant has another one, three further.
+        pid: number of its process there; the only tenant of a whole GPU has another one, three further.
         replica: number of its share, ``None`` where the device is not cut into shares.
     """
 
@@ -38,11 +39,6 @@ class Tenant:
     job_name: str
     pid: int
     replica: int | None = None
-
-    @property
-    def pids(self) -> tuple[int, int]:
-        """Numbers of all processes that it may have."""
-        return self.pid, self.pid + 3
 
     def load(self, t: float, own: str) -> Load:
         """What it would do to the device, had it no company."""
@@ -56,12 +52,15 @@ def tenants_load(tenants: Sequence[Tenant], t: float, own: str, shares: int) -> 
         tenants: at least one.
         t: seconds since the scenario began.
         own: name of the device.
-        shares: into how many shares it is cut; each tenant has so much less memory.
+        shares: into how many shares it is cut; each tenant has a part of the memory, and work for a bit more than
+            its part of the time.
     """
     if len(tenants) == 1 and shares == 1:
         return tenants[0].load(t, own)
     loads = [tenant.load(t, f"{own}/{tenant.pid}") for tenant in tenants]
-    # Together they cannot do more than one: in turns each has a part of the time.
-    crowd = max(1.0, sum(load.graphics for load in loads))
-    rates = {name: sum(getattr(load, name) for load in loads) / crowd for name in _RATES}
-    return Load(**rates, memory=sum(load.memory for load in loads) / max(shares, len(tenants)))
+    parts = max(shares, len(tenants))
+    busy = sum(load.graphics for load in loads) * _APPETITE / parts
+    # Together they cannot do more than one alone could: they take turns.
+    scale = _APPETITE / parts / max(1.0, busy)
+    rates = {name: sum(getattr(load, name) for load in loads) * scale for name in _RATES}
+    return Load(**rates, memory=sum(load.memory for load in loads) / parts)
