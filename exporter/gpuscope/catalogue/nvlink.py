@@ -5,19 +5,20 @@ The driver answers none of it for a GPU in MIG mode.
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier, Unit
 
-__all__ = ["BYTES", "ERRORS", "METRICS", "UP"]
+__all__ = ["BYTES", "ERRORS", "LINKS", "METRICS"]
 
-UP = Metric(
-    name="gpuscope_gpu_nvlink_up",
+LINKS = Metric(
+    name="gpuscope_gpu_nvlink_links",
     kind=Kind.GAUGE,
     level=Level.GPU,
-    extra=("link",),
-    help="1 while the link is active.",
+    extra=("state",),
+    help="NVLinks of the GPU that are active, and that are not.",
     tier=Tier.SLOW,
     source="nvmlDeviceGetNvLinkState",
     mig=MigBehaviour.BLOCKED,
-    dcgm=("DEV_NVLINK_GET_STATE",),
-    high=1,
+    values=(("up", "down"),),
+    high=1000,
+    note="Which link is down tells gpuscope_gpu_nvlink_link_up, with --collector.nvlink-links.",
 )
 BYTES = Metric(
     name="gpuscope_gpu_nvlink_bytes_total",
@@ -142,4 +143,4 @@ ERRORS = Metric(
     note="replay, recovery_dl and crc are counted before Blackwell, the other types by NVLink 5. recovery_ok and recovery count events that are no fault by themselves.",
 )
 
-METRICS = (UP, BYTES, ERRORS)
+METRICS = (LINKS, BYTES, ERRORS)

@@ -5,8 +5,30 @@ With 18 links a GPU these are some hundred series for each GPU. The driver answe
 
 from gpuscope.catalogue.metric import Kind, Level, Metric, MigBehaviour, Tier, Unit
 
-__all__ = ["BIT_ERROR_RATIO", "FEC_HISTORY", "LINK_BYTES", "LINK_ERRORS", "LINK_PACKETS", "LINK_SPEED", "METRICS"]
+__all__ = [
+    "BIT_ERROR_RATIO",
+    "FEC_HISTORY",
+    "LINK_BYTES",
+    "LINK_ERRORS",
+    "LINK_PACKETS",
+    "LINK_SPEED",
+    "LINK_UP",
+    "METRICS",
+]
 
+LINK_UP = Metric(
+    name="gpuscope_gpu_nvlink_link_up",
+    kind=Kind.GAUGE,
+    level=Level.GPU,
+    extra=("link",),
+    help="1 while the link is active.",
+    tier=Tier.SLOW,
+    source="nvmlDeviceGetNvLinkState",
+    mig=MigBehaviour.BLOCKED,
+    dcgm=("DEV_NVLINK_GET_STATE",),
+    high=1,
+    default=False,
+)
 LINK_BYTES = Metric(
     name="gpuscope_gpu_nvlink_link_bytes_total",
     kind=Kind.COUNTER,
@@ -122,4 +144,4 @@ LINK_SPEED = Metric(
     default=False,
 )
 
-METRICS = (LINK_BYTES, LINK_PACKETS, LINK_ERRORS, BIT_ERROR_RATIO, FEC_HISTORY, LINK_SPEED)
+METRICS = (LINK_UP, LINK_BYTES, LINK_PACKETS, LINK_ERRORS, BIT_ERROR_RATIO, FEC_HISTORY, LINK_SPEED)

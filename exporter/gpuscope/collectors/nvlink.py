@@ -2,7 +2,7 @@
 
 Output::
 
-    gpuscope_gpu_nvlink_up{gpu="0",uuid="GPU-…",link="17"} 1
+    gpuscope_gpu_nvlink_links{gpu="0",uuid="GPU-…",state="up"} 18
     gpuscope_gpu_nvlink_bytes_total{gpu="0",uuid="GPU-…",direction="tx"} 918273645568
 """
 
@@ -23,8 +23,10 @@ def _activity(gpu: Gpu, out: Sink) -> None:
 
 
 def _slow(gpu: Gpu, out: Sink) -> None:
-    for link in links.present(gpu):
-        out.gpu(m.UP, links.state(gpu, link), str(link))
+    states = [links.state(gpu, link) for link in links.present(gpu)]
+    if states and None not in states:
+        out.gpu(m.LINKS, states.count(1), "up")
+        out.gpu(m.LINKS, states.count(0), "down")
     for kind, field in links.ERRORS.items():
         out.gpu(m.ERRORS, gpu.field(field, scope=ALL_LINKS), kind)
 

@@ -29,6 +29,7 @@ def _activity(gpu: Gpu, out: Sink) -> None:
 def _slow(gpu: Gpu, out: Sink) -> None:
     for link in links.present(gpu):
         name = str(link)
+        out.gpu(m.LINK_UP, links.state(gpu, link), name)
         for direction, field in _PACKETS.items():
             out.gpu(m.LINK_PACKETS, gpu.field(field, scope=link), name, direction)
         for kind, field in links.ERRORS.items():

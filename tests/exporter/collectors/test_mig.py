@@ -6,7 +6,7 @@ PARENT_ABSENT = (
     "gpuscope_gpu_engine_utilization_ratio",
     "gpuscope_gpu_busy_seconds_total",
     "gpuscope_gpu_remapped_rows",
-    "gpuscope_gpu_nvlink_up",
+    "gpuscope_gpu_nvlink_links",
     "gpuscope_gpu_nvlink_bytes_total",
 )
 PARENT_PRESENT = (

@@ -84,8 +84,8 @@ def test_a_board_without_a_sensor_has_no_temperature_of_it(machine) -> None:
     assert node.value("gpuscope_gpu_temperature_celsius", gpu="0", sensor="memory") is None
     assert node.value("gpuscope_gpu_temperature_celsius", gpu="0", sensor="gpu") > 0
     assert node.series("gpuscope_gpu_remapped_rows", gpu="0") == {}
-    assert node.series("gpuscope_gpu_nvlink_up") != {}, "the V100 beside them has links"
-    assert node.series("gpuscope_gpu_nvlink_up", gpu="0") == {}
+    assert node.series("gpuscope_gpu_nvlink_links") != {}, "the V100 beside them has links"
+    assert node.series("gpuscope_gpu_nvlink_links", gpu="0") == {}
 
 
 def test_fabric_health_keeps_its_polarity(machine) -> None:
