@@ -14,7 +14,7 @@ __all__ = ["SimulatedFilesystems"]
 
 log = logging.getLogger(__name__)
 
-_INTERVAL_S = 1.0
+_INTERVAL_S = 2.0
 _POLL_S = 0.2
 _SIZES = {"lustre": 1200 << 40, "nfs4": 80 << 40, "xfs": 14 << 40}
 _FULL = {"lustre": 0.61, "nfs4": 0.43, "xfs": 0.18}
@@ -62,12 +62,13 @@ class SimulatedFilesystems:
         self._procfs = procfs
         self._sysfs = sysfs
         self._mounts = [_Mount(plan, number) for number, plan in enumerate(node.scenario.filesystems)]
+        self._written: dict[Path, str] = {}
         self._seen: dict[int, tuple[float, float]] = {}
         self._at = node.clock.now()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="simulated filesystems", daemon=True)
         mounts = "".join(mount.line() for mount in self._mounts)
-        _write(procfs / "1/mountinfo", _ROOT + mounts)
+        self._write(procfs / "1/mountinfo", _ROOT + mounts)
         self.update()
 
     def start(self) -> None:
@@ -116,13 +117,13 @@ class SimulatedFilesystems:
         for mount in lustre:
             write_llite(self._sysfs, mount.plan.name, mount.number, mount.traffic, now)
             for path, content in target_files(mount.plan.name, mount.plan.targets, mount.number, mount.traffic, now):
-                _write(self._procfs / "fs/lustre" / path, content)
+                self._write(self._procfs / "fs/lustre" / path, content)
         if lustre:
-            _write(self._sysfs / "fs/lustre/version", "2.15.5\n")
-            _write(self._sysfs / "kernel/debug/lnet/stats", lnet_stats([mount.traffic for mount in lustre]))
+            self._write(self._sysfs / "fs/lustre/version", "2.15.5\n")
+            self._write(self._sysfs / "kernel/debug/lnet/stats", lnet_stats([mount.traffic for mount in lustre]))
         nfs = [mount for mount in self._mounts if mount.plan.type == "nfs4"]
         if nfs:
-            _write(self._procfs / "1/mountstats", "".join(_mountstats(mount) for mount in nfs))
+            self._write(self._procfs / "1/mountstats", "".join(_mountstats(mount) for mount in nfs))
 
     def _flow(self, now: float, seconds: float) -> tuple[float, float]:
         """Bytes that the jobs have read and written since the last look."""
@@ -137,20 +138,24 @@ class SimulatedFilesystems:
             written += max(0.0, tx - before[0] - _STEADY_WRITE * seconds) * _WRITE_SHARE
         return read, written
 
+    def _write(self, path: Path, content: str) -> None:
+        """Writes a file that has changed as a whole, so that a reader never finds half of one."""
+        before = self._written.get(path)
+        if before == content:
+            return
+        if before is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        self._written[path] = content
+        fresh = path.with_name(f".{path.name}")
+        fresh.write_text(content, encoding="utf-8")
+        fresh.replace(path)
+
     def _run(self) -> None:
         while not self._stop.wait(_INTERVAL_S):
             try:
                 self.update()
             except OSError as error:
                 log.warning("simulated file systems: %s", error)
-
-
-def _write(path: Path, content: str) -> None:
-    """Writes a file as a whole, so that a reader never finds half of one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}")
-    fresh.write_text(content, encoding="utf-8")
-    fresh.replace(path)
 
 
 def _mountstats(mount: _Mount) -> str:
