@@ -143,13 +143,15 @@ def use_of(row: GpuRow | MigRow) -> str:
 def _read_holder(node: NodeRows, point: Point) -> None:
     name, labels, value = point
     gpu = node.gpus.get(labels["uuid"])
-    row = gpu if gpu is None or not labels["mig_uuid"] else gpu.mig.get(labels["mig_uuid"])
+    mig_uuid = labels.get("mig_uuid", "")  # Prometheus drops labels that are empty
+    row = gpu if gpu is None or not mig_uuid else gpu.mig.get(mig_uuid)
     if row is None:
         return  # a GPU that is lost has no MIG instances to show
     if name == "gpuscope_allocations":
         row.allocations = int(value)
         return
-    who = f"{labels['namespace']}/{labels['pod']}" if "pod" in labels else f"job {labels['job_id']}"
+    job = labels.get("job_id")
+    who = f"job {job}" if job else f"{labels.get('namespace', '')}/{labels.get('pod', '')}"
     if labels.get("user"):
         who += f" ({labels['user']})"
     if who not in row.holders:

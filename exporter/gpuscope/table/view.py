@@ -15,7 +15,7 @@ __all__ = ["console", "gpu_table", "summary", "troubles"]
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _BAR, _NARROW_BAR = 8, 4
-_WIDE_FROM, _HOLDERS_FROM = 110, 96
+_WIDE_FROM, _HOLDERS_FROM = 120, 92
 _GIB = 1 << 30
 _UNKNOWN = "·"
 
@@ -40,8 +40,9 @@ def gpu_table(nodes: Sequence[NodeRows], *, title: str = "", width: int = 120) -
 
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, collapse_padding=True)
     wide = width >= _WIDE_FROM
+    # rich takes room from columns that may wrap before it takes any from the others: numbers stay whole.
     table.add_column("GPU", no_wrap=True)
-    table.add_column("Model / profile", no_wrap=True, overflow="ellipsis", min_width=14)
+    table.add_column("Model", min_width=14)
     table.add_column("State", no_wrap=True)
     table.add_column("SM active" if wide else "SM", no_wrap=True)
     if wide:
@@ -51,8 +52,8 @@ def gpu_table(nodes: Sequence[NodeRows], *, title: str = "", width: int = 120) -
     table.add_column("Power W" if wide else "W", justify="right", no_wrap=True)
     table.add_column("°C", justify="right", no_wrap=True)
     if width >= _HOLDERS_FROM:
-        table.add_column("Held by", no_wrap=True, overflow="ellipsis", min_width=14)
-    table.add_column("Faults", no_wrap=True, overflow="ellipsis", min_width=7)
+        table.add_column("Held by", min_width=8)
+    table.add_column("Faults", min_width=7)
     for node in nodes:
         _add_node(table, node, width)
     return table
@@ -99,7 +100,7 @@ def _add_node(table: "Table", node: NodeRows, width: int) -> None:
 
     head = Text(node.node, style="bold")
     facts = node.problem or (f"driver {node.driver}" if node.driver else "")
-    table.add_row(head, Text(facts, style="red" if node.problem else "dim"))
+    table.add_row(head, _line(facts, style="red" if node.problem else "dim"))
     for gpu in node.ordered():
         table.add_row(*_gpu_cells(gpu, width))
         for instance in sorted(gpu.mig.values(), key=lambda row: (row.gi, row.ci)):
@@ -117,34 +118,40 @@ def _gpu_cells(gpu: GpuRow, width: int) -> "list[str | Text]":
     limit = f"/{gpu.power_limit:.0f}" if gpu.power_limit is not None and wide else ""
     return [
         f"  {gpu.index}",
-        Text(gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12]),
+        _line(gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12]),
         state,
         _bar(gpu.sm, wide),
         *([_percent(gpu.tensor), _percent(gpu.utilization)] if wide else []),
         _memory(gpu.memory_used, gpu.memory_total, wide),
         _UNKNOWN if gpu.power is None else f"{gpu.power:.0f}{limit}",
         _UNKNOWN if gpu.temperature is None else f"{gpu.temperature:.0f}",
-        *([Text(_holders(gpu))] if width >= _HOLDERS_FROM else []),
-        Text(_faults(gpu), style="bold red" if gpu.xids or gpu.recovery_action else ""),
+        *([_line(_holders(gpu))] if width >= _HOLDERS_FROM else []),
+        _line(_faults(gpu), style="bold red" if gpu.xids or gpu.recovery_action else ""),
     ]
 
 
 def _mig_cells(row: MigRow, gpu: GpuRow, width: int) -> "list[str | Text]":
-    from rich.text import Text
 
     wide = width >= _WIDE_FROM
     return [
         f"  {gpu.index}.{row.gi}.{row.ci}",
-        Text(f"└ {row.profile}", style="cyan"),
+        _line(f"└ {row.profile}", style="cyan"),
         _use(row) if use_of(row) else "",
         _bar(row.sm, wide),
         *([_percent(row.tensor), ""] if wide else []),
         _memory(row.memory_used, row.memory_total, wide),
         "",
         "",
-        *([Text(_holders(row))] if width >= _HOLDERS_FROM else []),
+        *([_line(_holders(row))] if width >= _HOLDERS_FROM else []),
         "",
     ]
+
+
+def _line(text: str, style: str = "") -> "Text":
+    """A text that is cut and not wrapped where its column is too narrow."""
+    from rich.text import Text
+
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
 
 
 def _use(row: GpuRow | MigRow) -> "Text":
@@ -156,7 +163,7 @@ def _use(row: GpuRow | MigRow) -> "Text":
 
 def _holders(row: GpuRow | MigRow) -> str:
     first = row.holders[0] if row.holders else ""
-    return f"{first} +{len(row.holders) - 1}" if len(row.holders) > 1 else first
+    return f"({len(row.holders)}) {first}" if len(row.holders) > 1 else first
 
 
 def _slowed(reasons: list[str]) -> str:
