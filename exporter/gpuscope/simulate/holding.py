@@ -12,7 +12,7 @@ from typing import Any
 from gpuscope.simulate.activity import KINDS
 from gpuscope.simulate.document import Document, Path
 
-__all__ = ["HOLD_KEYS", "SPAN_KEYS", "Hold", "Layouts", "Slot", "Span", "check_room", "read_activity", "read_slots",
+__all__ = ["HOLD_KEYS", "SPAN_KEYS", "Hold", "Layouts", "Slot", "Span", "check_holds", "read_activity", "read_slots",
            "read_span", "read_word"]  # fmt: skip
 
 HOLD_KEYS = ("gpus", "mig")
@@ -54,6 +54,7 @@ class Hold:
     """Slots that somebody holds for a span, and where that stands in the scenario.
 
     Attributes:
+        path: where ``who`` stands.
         groups: those who name the same group for a slot may have it together.
     """
 
@@ -61,6 +62,7 @@ class Hold:
     slots: tuple[tuple[Slot, Path], ...]
     span: Span
     document: Document
+    path: Path
     groups: Mapping[Slot, str] = field(default_factory=dict)
 
 
@@ -168,8 +170,8 @@ def read_word(document: Document, path: Path, value: object, pattern: re.Pattern
     return text
 
 
-def check_room(holds: Sequence[Hold], layouts: Layouts, replicas: Sequence[int]) -> None:
-    """Checks that no device has more holders at a time than it has shares.
+def check_holds(holds: Sequence[Hold], layouts: Layouts, replicas: Sequence[int]) -> None:
+    """Checks that names are there once, and that no device has more holders at a time than it has shares.
 
     It looks at the first day of the scenario; a holder that finds no room later waits.
 
@@ -181,6 +183,11 @@ def check_room(holds: Sequence[Hold], layouts: Layouts, replicas: Sequence[int])
     Raises:
         ConfigError: names the holder that comes too late.
     """
+    names: set[str] = set()
+    for hold in holds:
+        if hold.who in names:
+            raise hold.document.fail(hold.path, f"{hold.who} is there twice")
+        names.add(hold.who)
     takers: dict[Slot, list[tuple[Hold, Path]]] = {}
     for hold in holds:
         for slot, path in hold.slots:
@@ -200,9 +207,9 @@ def check_room(holds: Sequence[Hold], layouts: Layouts, replicas: Sequence[int])
             group = hold.groups.get(slot)
             apart = [other for other in inside if group is None or other.groups.get(slot) != group]
             if apart and len(inside) >= room:
-                names = ", ".join(dict.fromkeys(other.who for other in inside))
+                held = ", ".join(other.who for other in inside)
                 shares = f"has {room} shares" if room > 1 else "is not shared"
-                raise hold.document.fail(path, f"{slot} {shares} and is held by {names} at that time")
+                raise hold.document.fail(path, f"{slot} {shares} and is held by {held} at that time")
             inside.append(hold)
 
 

@@ -99,5 +99,5 @@ def job_plans(document: Document, raw: object) -> list[tuple[JobPlan, Hold]]:
         held = tuple(slot for slot, _ in slots)
         job = JobPlan(identity, user, held, span, activity, job_name, account, partition, shared)
         groups = dict.fromkeys(held, "jobs") if shared else {}
-        found.append((job, Hold(f"job {identity}", slots, span, document, groups)))
+        found.append((job, Hold(f"job {identity}", slots, span, document, (*path, "id"), groups)))
     return found

@@ -103,8 +103,6 @@ def pod_plans(document: Document, raw: object) -> list[tuple[PodPlan, Hold]]:
         document.mapping(path, entry, _POD_KEYS)
         namespace = read_word(document, (*path, "namespace"), entry.get("namespace"), _LABEL, "a namespace")
         name = read_word(document, (*path, "name"), entry.get("name"), _NAME, "a pod's name of at most 100 characters")
-        if any((namespace, name) == (pod.namespace, pod.name) for pod, _ in found):
-            raise document.fail((*path, "name"), f"{namespace}/{name} is there twice")
         span = read_span(document, path, entry)
         containers, slots = _containers(document, path, entry)
         uid = read_word(document, (*path, "uid"), entry["uid"], _UID, "a uid") if "uid" in entry else None
@@ -112,7 +110,7 @@ def pod_plans(document: Document, raw: object) -> list[tuple[PodPlan, Hold]]:
             raise document.fail((*path, "uid"), "a pod that comes again has another uid each time")
         pod = PodPlan(namespace, name, containers, span, *read_activity(document, path, entry), uid)
         groups = {slot: f"{namespace}/{one.claim}" for one in containers if one.claim for slot in one.slots}
-        found.append((pod, Hold(f"{namespace}/{name}", slots, span, document, groups)))
+        found.append((pod, Hold(f"{namespace}/{name}", slots, span, document, (*path, "name"), groups)))
     return found
 
 

@@ -33,7 +33,7 @@ from gpuscope.errors import ConfigError
 from gpuscope.simulate.activity import KINDS
 from gpuscope.simulate.document import Document, nearest, number_problem
 from gpuscope.simulate.happening import EVENTS, MigPlan, Problem, check, mig_plans
-from gpuscope.simulate.holding import Hold, Layouts, check_room
+from gpuscope.simulate.holding import Hold, Layouts, check_holds
 from gpuscope.simulate.jobs import JobPlan, job_plans
 from gpuscope.simulate.model import MODELS
 from gpuscope.simulate.mounts import FilesystemPlan, filesystem_plans
@@ -201,7 +201,7 @@ def _build(name: str, layers: list[Document]) -> Scenario:
         if "jobs" in raw:
             jobs = [*(jobs if kind == "fault" else ()), *_held(job_plans(document, raw["jobs"]), layouts)]
         holds = [hold for _, hold in pods] + [hold for _, hold in jobs]
-        check_room(holds, layouts, [plan.replicas for plan in gpus])
+        check_holds(holds, layouts, [plan.replicas for plan in gpus])
     story = tuple(sorted(events, key=lambda event: event.at))
     holders = tuple(pod for pod, _ in pods), tuple(job for job, _ in jobs)
     return Scenario(name, title, kind, driver, gpus, story, blank, filesystems, *holders)
