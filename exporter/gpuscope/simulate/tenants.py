@@ -35,7 +35,7 @@ class SimulatedTenants:
 
     def __init__(self, node: Node, folder: Path, procfs: Path, name: str) -> None:
         pods, jobs = bool(node.scenario.pods), bool(node.scenario.jobs)
-        self.pod_resources_socket = folder / "pod-resources" / "kubelet.sock" if pods else None
+        self.pod_resources_socket = folder / "kubelet.sock" if pods else None
         self.pod_logs = folder / "log" / "pods" if pods else None
         self.job_mapping_dir = folder / "job-mapping" if jobs else None
         self.kubelet: SimulatedKubelet | None = None

@@ -24,7 +24,7 @@ PATIENCE_S = 60.0
 
 @pytest.fixture
 def kubelet(tmp_path: Path) -> Iterator[SimulatedKubelet]:
-    with SimulatedKubelet(tmp_path / "pod-resources" / "kubelet.sock", _pods("first")) as running:
+    with SimulatedKubelet(tmp_path / "new" / "kubelet.sock", _pods("first")) as running:
         yield running
 
 
