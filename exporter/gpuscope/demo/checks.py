@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuscope.demo.prometheus import Prometheus
-from gpuscope.table import NodeRows
+from gpuscope.table import GpuRow, MigRow, NodeRows
+from gpuscope.table.rows import use_of
 
 __all__ = ["Check", "run_checks"]
 
@@ -24,7 +25,21 @@ class Check:
     seen: str
 
 
-def run_checks(nodes: Sequence[NodeRows], agents: int, prometheus: Prometheus, *, simulated: bool) -> list[Check]:
+_POD_READINGS = """
+gpuscope_gpu_memory_used_bytes
+  * on (node, uuid) group_left (namespace, pod, container)
+  max by (node, uuid, namespace, pod, container) (
+    gpuscope_pod_allocation_info{mig_uuid=""} and on (node, uuid) gpuscope_allocations{mig_uuid=""} == 1
+  )
+"""
+_STATE_RATE = 'sum by (node, uuid) (rate({__name__=~"gpuscope_gpu_state_seconds_total"}[30s]))'
+_TOLERANCE = 0.2
+"""Of the time in states, which a short range at the start of a series cannot tell exactly."""
+
+
+def run_checks(
+    nodes: Sequence[NodeRows], agents: int, prometheus: Prometheus, *, simulated: bool, story: bool
+) -> list[Check]:
     """Checks the fleet through Prometheus.
 
     Args:
@@ -32,6 +47,7 @@ def run_checks(nodes: Sequence[NodeRows], agents: int, prometheus: Prometheus, *
         agents: agents that were started.
         prometheus: where the rows were read.
         simulated: whether the fleet is the simulated one; a real machine may have any number of GPUs.
+        story: whether it is the default fleet, with pods, Slurm jobs and file systems.
     """
     gpus = [gpu for node in nodes for gpu in node.gpus.values()]
     up = sum(gpu.up for gpu in gpus)
@@ -52,4 +68,27 @@ def run_checks(nodes: Sequence[NodeRows], agents: int, prometheus: Prometheus, *
     if simulated:
         checks.insert(3, Check("MIG instances among them", instances >= least[2], f"{instances} instances"))
         checks.append(Check("activity is integrated", active > 0, f"{active} GPUs busy"))
+    if story:
+        checks += _story(nodes, prometheus)
     return checks
+
+
+def _story(nodes: Sequence[NodeRows], prometheus: Prometheus) -> list[Check]:
+    """Who holds what, and the file systems, in the default fleet."""
+    gpus = [gpu for node in nodes for gpu in node.gpus.values()]
+    rows: list[GpuRow | MigRow] = [row for gpu in gpus for row in (gpu, *gpu.mig.values())]
+    held = sum(bool(row.holders) for row in rows)
+    uses = {use_of(row) for row in rows}
+    joined = len(prometheus.query(_POD_READINGS))
+    jobs = len(prometheus.query("gpuscope_job_allocation_info"))
+    rates = [point.value for point in prometheus.query(_STATE_RATE)]
+    whole = sum(abs(rate - 1) < _TOLERANCE for rate in rates)
+    mounts = len(prometheus.query("gpuscope_filesystem_up == 1"))
+    reading = len(prometheus.query("rate(gpuscope_filesystem_read_bytes_total[30s]) > 0"))
+    return [
+        Check("GPUs and MIG instances have holders", held > 0 and {"busy", "idle", "free"} <= uses, f"{held} held"),
+        Check("readings are joined to their pods", joined > 0, f"{joined} GPUs"),
+        Check("Slurm jobs hold GPUs", jobs > 0, f"{jobs} GPUs"),
+        Check("time in states sums to wall time", bool(rates) and whole == len(rates), f"{whole} of {len(rates)} GPUs"),
+        Check("file systems answer, and are read", mounts > 0 and reading > 0, f"{mounts} mounts, {reading} read"),
+    ]

@@ -95,6 +95,7 @@ class Publisher:
         self._skipped: dict[tuple[Tier, str], int] = {}
         self._extra: tuple[Sample, ...] = ()
         self._sources: Sequence[NodeSource] = ()
+        self._broken: dict[str, int] = {}
         self._allocation: Callable[[], Allocation] = Allocation
         self._states = StateSeconds()
         self.looks: Sequence[Look] = ()
@@ -298,8 +299,18 @@ class Publisher:
         samples += self._extra
         for source in self._sources:
             if source.name in self.options.collectors:
-                samples += source.samples()
+                samples += self._samples_of(source)
         return samples
+
+    def _samples_of(self, source: NodeSource) -> tuple[Sample, ...]:
+        try:
+            found = source.samples()
+        except Exception:  # the boundary: one broken subject costs its own series
+            count = self._broken[source.name] = self._broken.get(source.name, 0) + 1
+            if count in {1, 10, 100} or count % 1000 == 0:
+                log.exception("%s gave no series", source.name)
+            return ()
+        return found
 
 
 def _settled(worker: Worker, now: float) -> bool:
