@@ -76,7 +76,7 @@ def run_checks(
 def _story(nodes: Sequence[NodeRows], prometheus: Prometheus) -> list[Check]:
     """Who holds what, and the file systems, in the default fleet."""
     gpus = [gpu for node in nodes for gpu in node.gpus.values()]
-    rows: list[GpuRow | MigRow] = [row for gpu in gpus for row in (gpu, *gpu.mig.values())]
+    rows: list[GpuRow | MigRow] = [*gpus, *(mig for gpu in gpus for mig in gpu.mig.values())]
     held = sum(bool(row.holders) for row in rows)
     uses = {use_of(row) for row in rows}
     joined = len(prometheus.query(_POD_READINGS))

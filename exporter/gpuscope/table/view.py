@@ -42,7 +42,8 @@ def gpu_table(nodes: Sequence[NodeRows], *, title: str = "", width: int = 120) -
     wide = width >= _WIDE_FROM
     # rich takes room from columns that may wrap before it takes any from the others: numbers stay whole.
     table.add_column("GPU", no_wrap=True)
-    table.add_column("Model", min_width=14)
+    problem = max((len(node.problem) for node in nodes), default=0)  # stands in this column, and is to be read
+    table.add_column("Model", min_width=max(14, min(problem, width - 60)))
     table.add_column("State", no_wrap=True)
     table.add_column("SM active" if wide else "SM", no_wrap=True)
     if wide:
