@@ -54,7 +54,8 @@ class SimulatedKubelet:
         self._garbage = False
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stopping: asyncio.Event | None = None
+        self._changed: asyncio.Event | None = None
+        self._ending = self._away = False
         self._transports: set[asyncio.Transport] = set()
 
     def __enter__(self) -> "SimulatedKubelet":
@@ -73,6 +74,7 @@ class SimulatedKubelet:
         if self._thread is not None:
             return
         self.socket.parent.mkdir(parents=True, exist_ok=True)
+        self._ending = False
         ready, problems = threading.Event(), list[OSError]()
         self._thread = threading.Thread(target=self._run, args=(ready, problems), name="simulated kubelet", daemon=True)
         self._thread.start()
@@ -87,10 +89,14 @@ class SimulatedKubelet:
         thread, self._thread = self._thread, None
         if thread is None:
             return
-        stopping = self._stopping
-        if stopping is not None:
-            self._tell(stopping.set)
+        self._ending = True
+        self._wake()
         thread.join(_PATIENCE_S)
+
+    def go_away(self, away: bool) -> None:
+        """Ends every connection and removes the socket, or opens it again; unlike ``stop`` it waits for nothing."""
+        self._away = away
+        self._wake()
 
     def answer(self, answer: Answer) -> None:
         """Sets what ``List`` returns from now on.
@@ -125,6 +131,11 @@ class SimulatedKubelet:
         """Ends every connection; the socket stays open."""
         self._tell(self._abort)
 
+    def _wake(self) -> None:
+        changed = self._changed
+        if changed is not None:
+            self._tell(changed.set)
+
     def _tell(self, call: Callable[[], object]) -> None:
         loop = self._loop
         try:
@@ -139,24 +150,36 @@ class SimulatedKubelet:
         except OSError as error:
             problems.append(error)
         finally:
-            self._loop = self._stopping = None
+            self._loop = self._changed = None
             ready.set()
 
     async def _serve(self, ready: threading.Event) -> None:
-        self._stopping = asyncio.Event()
+        self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         server = Server([self])
-        listener = await self._loop.create_unix_server(lambda: self._protocol(server), str(self.socket))
+        listener: asyncio.Server | None = None
         try:
-            ready.set()
-            await self._stopping.wait()
+            while not self._ending:
+                if self._away:
+                    await self._close(listener)
+                    listener = None
+                elif listener is None:
+                    listener = await self._loop.create_unix_server(lambda: self._protocol(server), str(self.socket))
+                ready.set()
+                await self._changed.wait()
+                self._changed.clear()
         finally:
-            listener.close()
-            self._abort()
-            self.socket.unlink(missing_ok=True)
-            # What the transports call when they end runs in the next turns of the loop.
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            await self._close(listener)
+
+    async def _close(self, listener: asyncio.Server | None) -> None:
+        if listener is None:
+            return
+        listener.close()
+        self._abort()
+        self.socket.unlink(missing_ok=True)
+        # What the transports call when they end runs in the next turns of the loop.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     def _protocol(self, server: Server) -> asyncio.Protocol:
         self.connections += 1

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gpuscope.simulate.clock import Clock
 from gpuscope.simulate.device import SimGpu
@@ -19,9 +19,17 @@ from gpuscope.simulate.status import ARGUMENT, UNINITIALIZED, Status
 from gpuscope.simulate.story import ACTIONS
 from gpuscope.simulate.tenancy import Run, Tenancy
 
-__all__ = ["Node"]
+__all__ = ["Kubelet", "Node"]
 
 _WEDGE_POLL_S = 0.2
+
+
+class Kubelet(Protocol):
+    """The part of a kubelet look-alike that a story needs; the whole is imported with pods only."""
+
+    def go_away(self, away: bool) -> None: ...
+
+    def exhaust(self, calls: int) -> None: ...
 
 
 class Node:
@@ -40,6 +48,7 @@ class Node:
         sessions: how often NVML was initialised and not shut down.
         moment: simulated time of what happens now.
         hanging_mounts: mount points of file systems that do not answer.
+        kubelet: what the story does with kubelet happens to this one.
         watchers: called after pods, jobs or MIG devices have changed.
     """
 
@@ -60,6 +69,7 @@ class Node:
         self.hanging_mounts: set[str] = set()
         self._next_handle = 0x7000
         self._handles: dict[int, tuple[SimGpu, SimMig | None]] = {}
+        self.kubelet: Kubelet | None = None
         self.watchers: list[Callable[[], None]] = []
         # (seconds after the start, order among what is due at once, number, what happens then)
         self._pending: list[tuple[float, int, int, Callable[[float], None]]] = []

@@ -200,6 +200,8 @@ def _build(name: str, layers: list[Document]) -> Scenario:
             pods = [*(pods if kind == "fault" else ()), *_held(pod_plans(document, raw["pods"]), layouts)]
         if "jobs" in raw:
             jobs = [*(jobs if kind == "fault" else ()), *_held(job_plans(document, raw["jobs"]), layouts)]
+        if not pods:
+            _check_no_kubelet(document, raw.get("events", []))
         holds = [hold for _, hold in pods] + [hold for _, hold in jobs]
         check_holds(holds, layouts, [plan.replicas for plan in gpus])
     story = tuple(sorted(events, key=lambda event: event.at))
@@ -295,3 +297,9 @@ def _events(document: Document, raw: object, gpus: tuple[GpuPlan, ...]) -> list[
             raise document.fail((*path, *problem.path), problem.reason) from problem
         events.append(Event(float(entry["at"]), kind, arguments))
     return events
+
+
+def _check_no_kubelet(document: Document, events: list[dict[str, Any]]) -> None:
+    for number, entry in enumerate(events):
+        if str(entry["do"]).startswith("kubelet_"):
+            raise document.fail(("events", number, "do"), "a machine without pods has no kubelet")

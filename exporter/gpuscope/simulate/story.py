@@ -133,6 +133,21 @@ def _mount_answers(node: "Node", mountpoint: str) -> None:
     node.hanging_mounts.discard(mountpoint)
 
 
+def _kubelet_stops(node: "Node") -> None:
+    if node.kubelet is not None:
+        node.kubelet.go_away(True)
+
+
+def _kubelet_starts(node: "Node") -> None:
+    if node.kubelet is not None:
+        node.kubelet.go_away(False)
+
+
+def _kubelet_refuses(node: "Node", calls: int) -> None:
+    if node.kubelet is not None:
+        node.kubelet.exhaust(calls)
+
+
 def _driver_unloaded(node: "Node") -> None:
     node.present = False
     node.sessions = 0
@@ -183,6 +198,9 @@ ACTIONS: Mapping[str, Callable[..., None]] = {
     "job": _job,
     "mount_hangs": _mount_hangs,
     "mount_answers": _mount_answers,
+    "kubelet_stops": _kubelet_stops,
+    "kubelet_starts": _kubelet_starts,
+    "kubelet_refuses": _kubelet_refuses,
     "driver_unloaded": _driver_unloaded,
     "driver_mismatch": _driver_mismatch,
     "driver_loaded": _driver_loaded,

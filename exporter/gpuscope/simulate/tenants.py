@@ -41,7 +41,7 @@ class SimulatedTenants:
         self.kubelet: SimulatedKubelet | None = None
         self._files = TenantFiles(node, procfs, self.pod_logs, self.job_mapping_dir)
         if self.pod_resources_socket is not None:
-            self.kubelet = _kubelet(node, self.pod_resources_socket, name)
+            self.kubelet = node.kubelet = _kubelet(node, self.pod_resources_socket, name)
 
     def close(self) -> None:
         """Ends kubelet; files stay."""

@@ -45,6 +45,16 @@ def _list(socket: Path, *, timeout_s: float = PATIENCE_S, path: str = LIST_METHO
     return asyncio.run(ask())
 
 
+def _list_when_open(socket: Path) -> list[str]:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return _list(socket)
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
 def test_list_answers_what_was_set_last(kubelet: SimulatedKubelet) -> None:
     assert _list(kubelet.socket) == ["first"]
     kubelet.answer(_pods("second", "third"))
@@ -167,6 +177,22 @@ def test_garbage_ends_connections_that_were_good(kubelet: SimulatedKubelet) -> N
             raise AssertionError("the connection is still good")
 
     asyncio.run(ask())
+
+
+def test_going_away_and_back_does_as_a_restart_and_waits_for_nothing(kubelet: SimulatedKubelet) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    for _ in range(2):
+        kubelet.go_away(True)
+        kubelet.go_away(True)
+        while kubelet.socket.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with pytest.raises(OSError, match=r"."):
+            _list(kubelet.socket)
+        kubelet.go_away(False)
+        assert _list_when_open(kubelet.socket) == ["first"]
+    kubelet.go_away(True)
+    kubelet.stop()
+    assert not kubelet.socket.exists()
 
 
 def test_other_methods_are_refused(kubelet: SimulatedKubelet) -> None:

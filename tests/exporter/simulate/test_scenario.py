@@ -14,7 +14,8 @@ from gpuscope.simulate.scenario import EVENTS
 NODES = ("a100-mig", "gb200", "h100-mig", "h100x8", "l40s")
 FAULTS = (
     "blank-sentinels", "call-wedged", "driver-535-early", "driver-580-65", "driver-580-82", "driver-reloaded",
-    "ecc-storm", "gpu-lost", "mig-reconfigured", "mount-hangs", "no-driver", "row-remap", "thermal", "xid-burst",
+    "ecc-storm", "gpu-lost", "kubelet-restarts", "mig-reconfigured", "mount-hangs", "no-driver", "row-remap",
+    "thermal", "xid-burst",
 )  # fmt: skip
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from grpclib.client import Channel, UnaryUnaryMethod
+from grpclib.exceptions import GRPCError
 
 from gpuscope import simulate
 from gpuscope.attribution.pod_names import PodNames
 from gpuscope.attribution.process_owner import Owner, ProcessOwners, Unknown
 from gpuscope.attribution.slurm import read_job_files
+from gpuscope.errors import ConfigError
 from gpuscope.podresources import LIST_METHOD, ListPodResourcesRequest, ListPodResourcesResponse
 from gpuscope.simulate.driver import SimulatedDriver
 from gpuscope.simulate.tenants import SimulatedTenants
@@ -142,6 +144,39 @@ def test_a_mig_change_moves_processes_of_the_host_too(machine: _Machine) -> None
     assert machine.owned(1) == []
     machine.driver.inject("mig", gpu=4, instances=[])
     assert machine.owned(4) == []
+    machine.driver.inject("mig", gpu=3, instances=[{"profile": "7g.80gb", "job": "finetune"}])
+    assert machine.owned(3) == [Owner()]
+
+
+def test_the_story_can_stop_kubelet_and_let_it_refuse(machine: _Machine) -> None:
+    machine.driver.inject("kubelet_stops")
+    deadline = time.monotonic() + 60
+    while machine.tenants.pod_resources_socket.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    with pytest.raises(OSError, match=r"."):
+        machine.pods()
+    machine.driver.inject("kubelet_starts")
+    machine.driver.inject("kubelet_refuses", calls=1)
+    while True:
+        try:
+            machine.pods()
+        except GRPCError as error:
+            refused = error.message
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+    assert refused == "rejected by rate limit"
+    assert machine.pods() == ["trainer", "share-0", "share-1", "idle"]
+
+
+def test_without_a_kubelet_there_is_none_to_stop(write) -> None:
+    text = "gpus: [{model: l40s}]\nevents:\n  - {at: 5, do: kubelet_stops}"
+    with pytest.raises(ConfigError, match=r"mine.yaml:3: events.0.do: a machine without pods has no kubelet"):
+        simulate.load(write(text))
+    driver = SimulatedDriver(simulate.load("l40s"), clock=simulate.ManualClock())
+    for kind, arguments in (("kubelet_stops", {}), ("kubelet_starts", {}), ("kubelet_refuses", {"calls": 1})):
+        driver.inject(kind, **arguments)
+    driver.close()
 
 
 @pytest.mark.parametrize("scenario", ["h100x8", "h100-mig", "a100-mig", "gb200", "l40s"])
