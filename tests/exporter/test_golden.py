@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from gpuscope import simulate
-from gpuscope.catalogue import DEFAULT_OFF, METRICS, SUBJECTS
+from gpuscope.catalogue import DEFAULT_OFF, METRICS, SUBJECTS, attribution
 from gpuscope.catalogue.metric import Tier
+from gpuscope.catalogue.processes import VISIBILITY_FAILURE
 from gpuscope.faults.kernel_log import KernelLog
 from gpuscope.faults.ledger import FaultLedger
 from gpuscope.faults.xids import XidCatalogue
@@ -90,6 +91,8 @@ def test_every_metric_of_the_catalogue_is_emitted_somewhere(tmp_path: Path, prom
     # The sources of file systems stand beside the GPUs: tests/exporter/filesystems holds their metrics together.
     prefixes = ("gpuscope_config_", "gpuscope_filesystem_", "gpuscope_lustre_")
     owned_elsewhere = {metric.name for metric in METRICS if metric.name.startswith(prefixes)}
+    # Holders need kubelet and files of the machine: tests/exporter/agent/test_holders.py holds these together.
+    owned_elsewhere |= {metric.name for metric in (*attribution.METRICS, VISIBILITY_FAILURE)}
     assert {metric.name for metric in METRICS} - seen - owned_elsewhere == set()
 
 
