@@ -121,6 +121,8 @@ class Attributor:
     def refresh(self) -> None:
         """Looks once. What a source does not tell is absent; the others go on."""
         looks = self._looks()
+        if not looks and not self.allocation.devices.gpus:
+            return  # no GPU was seen yet: what kubelet says could not be understood
         devices = self.allocation.devices.updated(looks)
         files = self._job_files()
         asked = self._pods(devices)

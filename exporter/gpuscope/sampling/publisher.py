@@ -180,13 +180,16 @@ class Publisher:
     def _attribute(
         self, situation: Situation, gpus: Sequence[Device], now: float
     ) -> tuple[Allocation, tuple[Sample, ...]]:
-        self.looks = [look(gpu.status, situation.driver) for gpu in gpus]
+        looks = [look(gpu.status, situation.driver) for gpu in gpus]
+        # A GPU that was not looked at yet would make its holders' devices unknown ones.
+        if all(worker.state.up or worker.state.reason for worker in situation.workers):
+            self.looks = looks
         if "attribution" not in self.options.collectors:
             self._states = StateSeconds()
             return Allocation(), ()
         allocation = self._allocation()
         self._states.busy_from = self.options.busy_from
-        return allocation, self._states.advance(now, self.looks, allocation)
+        return allocation, self._states.advance(now, looks, allocation)
 
     def _run(self) -> None:
         while not self._stop.is_set():
