@@ -7,7 +7,7 @@ import click
 
 from gpuscope.config import OPTIONS
 from gpuscope.config.reference import reference, update
-from gpuscope.errors import ConfigError
+from gpuscope.document import update_document
 
 __all__ = ["command"]
 
@@ -28,7 +28,7 @@ def command(as_json: bool, document: Path | None, check: bool) -> int:
     Example: gpuscope settings --update docs/configuration.md
     """
     if document is not None:
-        return _update(document, check)
+        return update_document(document, update, check=check, command="gpuscope settings")
     if as_json:
         rows = [
             {
@@ -45,21 +45,4 @@ def command(as_json: bool, document: Path | None, check: bool) -> int:
         click.echo(json.dumps(rows, indent=2))
         return 0
     click.echo(reference(), nl=False)
-    return 0
-
-
-def _update(document: Path, check: bool) -> int:
-    try:
-        old = document.read_text(encoding="utf-8")
-        new = update(old)
-        if check and new != old:
-            click.echo(f"{document} is not current: run `gpuscope settings --update {document}`", err=True)
-            return 1
-        if new != old:
-            temporary = document.with_suffix(".new")
-            temporary.write_text(new, encoding="utf-8")
-            temporary.replace(document)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"--update {document}: {reason}") from error
     return 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuscope.errors import ConfigError
+from gpuscope.document import update_document
 from gpuscope.faults.reference import update
 from gpuscope.faults.xids import XidCatalogue
 
@@ -31,7 +31,7 @@ def command(override: Path | None, as_json: bool, document: Path | None, check: 
     Example: gpuscope xids 79 94
     """
     if document is not None:
-        return _update(document, check)
+        return update_document(document, update, check=check, command="gpuscope xids")
     catalogue = XidCatalogue.load(override)
     rows = [catalogue.entry(code) for code in codes] if codes else list(catalogue.rows())
     if as_json:
@@ -41,21 +41,4 @@ def command(override: Path | None, as_json: bool, document: Path | None, check: 
     for row in rows:
         note = f" ({row.note})" if row.note else ""
         click.echo(f"{row.code:>4}  {row.fault_class:<18} {row.action:<18} {row.meaning}{note}")
-    return 0
-
-
-def _update(document: Path, check: bool) -> int:
-    try:
-        old = document.read_text(encoding="utf-8")
-        new = update(old)
-        if check and new != old:
-            click.echo(f"{document} is not current: run `gpuscope xids --update {document}`", err=True)
-            return 1
-        if new != old:
-            temporary = document.with_suffix(".new")
-            temporary.write_text(new, encoding="utf-8")
-            temporary.replace(document)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"--update {document}: {reason}") from error
     return 0
