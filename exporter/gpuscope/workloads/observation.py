@@ -1,0 +1,236 @@
+"""What a scheduler says about jobs and nodes at one moment.
+
+A source tells the whole present state, again and again, and never "what has changed": the book compares it with what it
+knew. So an event that nobody saw, a restart of the collector or of the scheduler, and a watch that expired lose nothing
+that the scheduler itself still knows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+__all__ = [
+    "Attempt",
+    "Evidence",
+    "JobFacts",
+    "JobKey",
+    "JobState",
+    "NodeState",
+    "Observation",
+    "ObservedJob",
+    "ObservedNode",
+    "Outcome",
+    "Progress",
+]
+
+
+class JobKey(NamedTuple):
+    """Identity of a job in the scheduler; a name that is used again is another job.
+
+    Attributes:
+        scheduler: ``kubernetes`` or ``slurm``.
+        namespace: Kubernetes namespace; empty on Slurm.
+        uid: ``metadata.uid`` of the top workload, or Slurm's job id (``42``, ``42_3`` in an array).
+    """
+
+    scheduler: str
+    namespace: str
+    uid: str
+
+
+class JobState(StrEnum):
+    """What a job is doing; exactly one at a time while it lives."""
+
+    QUEUED = "queued"  # waits for quota or for a place in the queue
+    SCHEDULING = "scheduling"  # admitted; not all pods or tasks have a node
+    PULLING = "pulling"  # images are pulled, or files staged in
+    INITIALIZING = "initializing"  # containers or the prolog start; not all ranks run
+    TRAINING = "training"  # all ranks run; where nothing tells progress, that is all that can be said
+    CHECKPOINTING = "checkpointing"  # the job itself says so
+    STALLED = "stalled"  # all ranks run and the job's own progress stands still
+    RECOVERING = "recovering"  # an attempt was interrupted and the next one does not yet train
+    SUSPENDED = "suspended"  # by a user, a quota or the scheduler
+    UNKNOWN = "unknown"  # the scheduler does not answer, or answers what nobody understands
+
+
+class Outcome(StrEnum):
+    """How an attempt or a job ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"  # by a user
+    PREEMPTED = "preempted"
+    TIMED_OUT = "timed_out"  # the time limit or deadline that its user set
+    INTERRUPTED = "interrupted"  # by the infrastructure: node lost, evicted, requeued
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of why an attempt ended; absent where nobody says.
+
+    Attributes:
+        state: the scheduler's own word for the end (``NODE_FAIL``, ``OUT_OF_MEMORY``, ``BackoffLimitExceeded``).
+        reason: its reason or message, in short.
+        exit_codes: exit codes of the processes or containers that failed, the first failure first.
+        signals: numbers of the signals that ended processes, in the same order.
+        container_reasons: reasons of terminated and waiting containers (``OOMKilled``, ``ImagePullBackOff``).
+        pod_reasons: reasons of pods and of their disruption (``Evicted``, ``PreemptionByScheduler``).
+        xids: (code, seconds before the end) of XIDs on the attempt's nodes; negative after it.
+        nodes_lost: nodes of the attempt that went away around its end.
+        maintenance: whether one of its nodes was drained on purpose.
+        requested_by_user: whether a person asked for the end or for the requeue; ``None`` where that cannot be known.
+        log_signals: words that the job's own output or sidecar gave (``cuda_out_of_memory``, ``nccl_timeout``).
+    """
+
+    state: str = ""
+    reason: str = ""
+    exit_codes: tuple[int, ...] = ()
+    signals: tuple[int, ...] = ()
+    container_reasons: tuple[str, ...] = ()
+    pod_reasons: tuple[str, ...] = ()
+    xids: tuple[tuple[int, float], ...] = ()
+    nodes_lost: tuple[str, ...] = ()
+    maintenance: bool = False
+    requested_by_user: bool | None = None
+    log_signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One contiguous execution of a job on one allocation.
+
+    Attributes:
+        number: 0 for the first one; the scheduler's own count of restarts where it has one.
+        started: unix time at which it got its resources, ``None`` while it waits.
+        running: unix time at which all ranks ran, ``None`` where that is not known.
+        ended: unix time of its end, ``None`` while it goes on.
+        outcome: how it ended, ``None`` while it goes on.
+        nodes: where it runs or ran.
+        evidence: what is known of its end.
+    """
+
+    number: int
+    started: float | None = None
+    running: float | None = None
+    ended: float | None = None
+    outcome: Outcome | None = None
+    nodes: tuple[str, ...] = ()
+    evidence: Evidence = field(default_factory=Evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacts:
+    """What a job is; empty or ``None`` where the scheduler does not say."""
+
+    name: str
+    kind: str
+    team: str = ""
+    queue: str = ""
+    user: str = ""
+    gpus: int | None = None
+    priority: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the job itself reports; each is absent where it does not.
+
+    Attributes:
+        at: unix time of the report.
+        ratio: share that is done, 0 to 1.
+        remaining_s: seconds that it expects to take yet.
+        step: number of the last step.
+        checkpoint_at: unix time of the last complete checkpoint.
+    """
+
+    at: float
+    ratio: float | None = None
+    remaining_s: float | None = None
+    step: float | None = None
+    checkpoint_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedJob:
+    """One job now.
+
+    Attributes:
+        key: identity.
+        facts: what it is.
+        created: unix time of its submission.
+        state: what it does; without meaning once it has an outcome.
+        attempts: those that the scheduler still knows, by number. An attempt that ended keeps its number.
+        outcome: how the job as a whole ended, ``None`` while it lives.
+        ended: unix time of its end.
+        restarts: restarts that the scheduler itself counts, where it forgets attempts.
+        progress: what the job reports.
+    """
+
+    key: JobKey
+    facts: JobFacts
+    created: float
+    state: JobState
+    attempts: tuple[Attempt, ...] = ()
+    outcome: Outcome | None = None
+    ended: float | None = None
+    restarts: int | None = None
+    progress: Progress | None = None
+
+
+class NodeState(StrEnum):
+    """What a node is good for."""
+
+    READY = "ready"
+    DRAINING = "draining"  # no new work; some still runs
+    DRAINED = "drained"
+    DOWN = "down"
+    MAINTENANCE = "maintenance"
+    UNKNOWN = "unknown"  # does not answer, or in a state that nobody understands
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedNode:
+    """One node now.
+
+    Attributes:
+        name: of the node.
+        state: what it is good for.
+        reason: the scheduler's reason, who gave it and when, as far as known.
+        since: unix time of the reason.
+        gpus: GPUs that the scheduler knows there, ``None`` where it does not say.
+        gpus_allocated: of these given to jobs.
+        partitions: partitions or node pools that it belongs to.
+    """
+
+    name: str
+    state: NodeState
+    reason: str = ""
+    since: float | None = None
+    gpus: int | None = None
+    gpus_allocated: int | None = None
+    partitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything that one source says at one moment.
+
+    Attributes:
+        source: ``kubernetes`` or ``slurm``.
+        at: unix time to which the whole answer applies.
+        jobs: all jobs that it knows, also those that have ended a while ago.
+        nodes: all nodes.
+        complete: whether a job that is missing from it is really gone; false when a part could not be read.
+        problems: what could not be read or understood, reason -> count.
+        pods: namespace, pod -> key of the job that it belongs to (Kubernetes only).
+    """
+
+    source: str
+    at: float
+    jobs: Sequence[ObservedJob] = ()
+    nodes: Sequence[ObservedNode] = ()
+    complete: bool = True
+    problems: Mapping[str, int] = field(default_factory=dict)
+    pods: Mapping[tuple[str, str], JobKey] = field(default_factory=dict)
