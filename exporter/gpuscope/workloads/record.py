@@ -1,0 +1,80 @@
+"""What the book remembers of one job, and how it is written down."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from gpuscope.workloads.observation import JobFacts, JobKey, JobState, Outcome, Progress
+
+__all__ = ["JobRecord", "read_record", "write_record"]
+
+
+@dataclass(slots=True)
+class JobRecord:
+    """One job.
+
+    Attributes:
+        key: identity.
+        facts: what it is, as last seen.
+        created: unix time of its submission.
+        seen_at: unix time of the last look at which it was there.
+        state: what it did then.
+        seconds: state -> seconds.
+        closed: numbers of attempts whose end was counted.
+        opened: numbers of attempts whose beginning was counted as a restart.
+        restarts: restarts counted so far.
+        fault: fault type of the last interruption, empty before the first one or once the next attempt runs.
+        interrupted_at: unix time at which it ended; ``None`` when none is open.
+        outcome: how the job ended, once that was counted.
+        ended: unix time of its end.
+        progress: what it reported last.
+    """
+
+    key: JobKey
+    facts: JobFacts
+    created: float
+    seen_at: float
+    state: JobState
+    seconds: dict[str, float] = field(default_factory=dict)
+    closed: set[int] = field(default_factory=set)
+    opened: set[int] = field(default_factory=set)
+    restarts: int = 0
+    fault: str = ""
+    interrupted_at: float | None = None
+    outcome: Outcome | None = None
+    ended: float | None = None
+    progress: Progress | None = None
+
+
+def write_record(record: JobRecord) -> str:
+    """The record as JSON."""
+    fields = asdict(record)
+    fields["closed"], fields["opened"] = sorted(record.closed), sorted(record.opened)
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def read_record(text: str) -> JobRecord:
+    """The record that ``write_record`` wrote.
+
+    Raises:
+        ValueError: it is none, or of a later release.
+    """
+    try:
+        fields = json.loads(text)
+        return JobRecord(
+            key=JobKey(*fields["key"]),
+            facts=JobFacts(**fields["facts"]),
+            created=fields["created"],
+            seen_at=fields["seen_at"],
+            state=JobState(fields["state"]),
+            seconds=fields["seconds"],
+            closed=set(fields["closed"]),
+            opened=set(fields["opened"]),
+            restarts=fields["restarts"],
+            fault=fields["fault"],
+            interrupted_at=fields["interrupted_at"],
+            outcome=None if fields["outcome"] is None else Outcome(fields["outcome"]),
+            ended=fields["ended"],
+            progress=None if fields["progress"] is None else Progress(**fields["progress"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a job of this release: {error}") from error

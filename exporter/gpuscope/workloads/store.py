@@ -1,0 +1,116 @@
+"""The book's memory: counters and jobs in SQLite, so that a restart of the collector loses nothing.
+
+Everything that one look changed is written in one transaction: after a crash the file holds the look before it or the
+look itself, and the next look finds the rest, as sources always tell the whole present state.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from gpuscope.errors import ConfigError
+from gpuscope.workloads.observation import JobKey
+from gpuscope.workloads.record import JobRecord, read_record, write_record
+
+__all__ = ["Labels", "Store"]
+
+log = logging.getLogger(__name__)
+
+Labels = tuple[str, ...]
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS counters (name TEXT, labels TEXT, value REAL NOT NULL, PRIMARY KEY (name, labels)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS jobs (key TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sources (name TEXT PRIMARY KEY, first_look REAL NOT NULL, last_look REAL NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Store:
+    """The file.
+
+    Args:
+        path: of the SQLite file; ``None`` keeps everything in memory.
+
+    Raises:
+        ConfigError: the file cannot be used, belongs to a later release, or is no SQLite file.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        try:
+            self._file = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False, timeout=10)
+            (version,) = self._file.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                raise ConfigError(f"--state-file {path}: was written by a later release (format {version})")
+            if path is not None:
+                self._file.execute("PRAGMA journal_mode=WAL")
+                self._file.execute("PRAGMA synchronous=NORMAL")
+            self._file.executescript(_TABLES)
+            self._file.execute(f"PRAGMA user_version={_VERSION}")
+        except sqlite3.Error as error:
+            raise ConfigError(f"--state-file {path}: {error}") from error
+
+    def close(self) -> None:
+        """Ends it; what was written stays."""
+        self._file.close()
+
+    def counters(self) -> dict[str, dict[Labels, float]]:
+        """Name -> labels -> value."""
+        found: dict[str, dict[Labels, float]] = {}
+        for name, labels, value in self._file.execute("SELECT name, labels, value FROM counters"):
+            found.setdefault(name, {})[tuple(json.loads(labels))] = value
+        return found
+
+    def jobs(self) -> dict[JobKey, JobRecord]:
+        """All jobs; one that cannot be read is dropped and logged."""
+        found: dict[JobKey, JobRecord] = {}
+        for key, text in self._file.execute("SELECT key, record FROM jobs"):
+            try:
+                record = read_record(text)
+            except ValueError as error:
+                log.warning("job %s in the state file cannot be read: %s", key, error)
+                continue
+            found[record.key] = record
+        return found
+
+    def sources(self) -> dict[str, tuple[float, float]]:
+        """Name of a source -> unix times of the first and of the last look."""
+        rows = self._file.execute("SELECT name, first_look, last_look FROM sources")
+        return {name: (first, last) for name, first, last in rows}
+
+    def write(
+        self,
+        counters: Mapping[tuple[str, Labels], float],
+        jobs: Iterable[JobRecord],
+        gone: Iterable[JobKey],
+        source: tuple[str, float, float],
+    ) -> None:
+        """Writes what one look changed, whole or not at all.
+
+        Args:
+            counters: (name, labels) -> new value.
+            jobs: records that are new or changed.
+            gone: jobs to forget.
+            source: its name, and the unix times of its first and last look.
+        """
+        self._file.execute("BEGIN IMMEDIATE")
+        try:
+            self._file.executemany(
+                "INSERT INTO counters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                ((name, json.dumps(labels), value) for (name, labels), value in counters.items()),
+            )
+            self._file.executemany(
+                "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET record = excluded.record",
+                ((json.dumps(record.key), write_record(record)) for record in jobs),
+            )
+            self._file.executemany("DELETE FROM jobs WHERE key = ?", ((json.dumps(key),) for key in gone))
+            self._file.execute(
+                "INSERT INTO sources VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET last_look = excluded.last_look", source
+            )
+        except BaseException:
+            self._file.execute("ROLLBACK")
+            raise
+        self._file.execute("COMMIT")
