@@ -80,7 +80,13 @@ class Book:
             record.outcome, record.ended = Outcome.UNKNOWN, seen.at
             self._count(m.FORGOTTEN, _owner(record))
             touched[key] = record
-        gone = [key for key, record in self._jobs.items() if _old(record, seen.at)]
+        # A job that the scheduler still lists is remembered, or it would be counted once more.
+        listed = {job.key for job in seen.jobs}
+        gone = [
+            key
+            for key, record in self._jobs.items()
+            if key.scheduler == seen.source and key not in listed and _old(record, seen.at)
+        ]
         for key in gone:
             del self._jobs[key]
             touched.pop(key, None)
@@ -94,6 +100,8 @@ class Book:
                 yield Sample(metric, labels, value)
         alive: Counter[Labels] = Counter()
         for record in self._jobs.values():
+            if _old(record, self._looks[record.key.scheduler][1]):
+                continue
             facts, key = record.facts, record.key
             own = (key.scheduler, key.namespace, facts.name, key.uid)
             yield Sample(m.JOB_INFO, (*own, facts.team, facts.queue, facts.user, facts.kind, facts.priority), 1.0)
