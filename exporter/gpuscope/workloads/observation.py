@@ -82,6 +82,11 @@ class Evidence:
         maintenance: whether one of its nodes was drained on purpose.
         requested_by_user: whether a person asked for the end or for the requeue; ``None`` where that cannot be known.
         log_signals: words that the job's own output or sidecar gave (``cuda_out_of_memory``, ``nccl_timeout``).
+        node_signals: (word, seconds before the end) of what was measured on the attempt's nodes (``rdma_port_down``).
+        nodes_watched: whether agents watched all of its nodes to the end, so that no XID means that there was none.
+        nodes_shared: whether other jobs held GPUs of its nodes, so that an XID may be theirs.
+        gpu_jobs: jobs, this one included, whose attempts an application XID of the same GPU ended within 30 days.
+        shared_by: other, unrelated jobs that ended around the same time with the same first classification.
     """
 
     state: str = ""
@@ -95,6 +100,11 @@ class Evidence:
     maintenance: bool = False
     requested_by_user: bool | None = None
     log_signals: tuple[str, ...] = ()
+    node_signals: tuple[tuple[str, float], ...] = ()
+    nodes_watched: bool = False
+    nodes_shared: bool = False
+    gpu_jobs: int = 0
+    shared_by: int = 0
 
 
 @dataclass(frozen=True, slots=True)
