@@ -1,0 +1,79 @@
+"""The tables of ``docs/classification.md``."""
+
+from collections.abc import Iterable, Sequence
+
+from gpuscope.workloads.classification_rules import Rule, load_rules
+
+__all__ = ["MARKERS", "rule_table", "type_table", "update"]
+
+MARKERS = {
+    "types": ("<!-- fault types: made by `gpuscope classification --update`, do not edit -->", "<!-- /fault types -->"),
+    "rules": ("<!-- rules: made by `gpuscope classification --update`, do not edit -->", "<!-- /rules -->"),
+}
+
+
+def type_table() -> str:
+    """A Markdown table: each fault type once, with the domains, scopes and confidences that it may have."""
+    types: dict[str, list[Rule]] = {}
+    for rule in load_rules():
+        types.setdefault(rule.fault_type, []).append(rule)
+        if rule.shared:
+            types.setdefault(rule.shared, [])
+    rows = [
+        (
+            f"`{name}`",
+            _each(rule.domain.value for rule in rules) or "infrastructure",
+            _each(rule.scope.value for rule in rules) or "fabric, storage or cluster",
+            _each(rule.confidence for rule in rules) or "medium",
+            "; ".join(dict.fromkeys(rule.meaning for rule in rules)) or "many unrelated jobs met the same at one time",
+        )
+        for name, rules in types.items()
+    ]
+    return _table(("Fault type", "Domain", "Scope", "Confidence", "Meaning"), rows)
+
+
+def rule_table() -> str:
+    """A Markdown table of the rules in their order."""
+    rows = [
+        (
+            str(number),
+            " and ".join(_term(term) for term in rule.when.split()),
+            f"`{rule.fault_type}`",
+            rule.domain.value,
+            rule.scope.value,
+            rule.confidence,
+            f"`{rule.shared}`" if rule.shared else "",
+        )
+        for number, rule in enumerate(load_rules(), start=1)
+    ]
+    return _table(("Rank", "When", "Fault type", "Domain", "Scope", "Confidence", "In many jobs"), rows)
+
+
+def update(document: str) -> str:
+    """The document with fresh tables between its markers.
+
+    Raises:
+        ValueError: the document lacks a marker.
+    """
+    for name, table in (("types", type_table()), ("rules", rule_table())):
+        begin, end = MARKERS[name]
+        before, found, rest = document.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not found or not closed:
+            raise ValueError(f"no lines {begin} and {end}")
+        document = f"{before}{begin}\n{table}{end}{after}"
+    return document
+
+
+def _term(term: str) -> str:
+    source, _, words = term.partition(":")
+    return f"{source} " + " or ".join(f"`{word}`" for word in words.split("|"))
+
+
+def _each(words: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(words))
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
