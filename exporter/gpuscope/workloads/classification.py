@@ -108,10 +108,9 @@ def _facts(evidence: Evidence, outcome: Outcome, xids: XidCatalogue) -> Facts:
 
 
 def _said(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    # A reason counts as the scheduler's word when it is one, or begins with one and a colon; else it is a text.
-    heads = (evidence.reason, evidence.reason.partition(":")[0])
+    # A reason counts as the scheduler's word when it is all of the reason; a message may use the same word otherwise.
     states = re.split(r"[\s,+|]+", evidence.state)
-    for word in sorted({*evidence.container_reasons, *evidence.pod_reasons, *heads, *states}):
+    for word in sorted({*evidence.container_reasons, *evidence.pod_reasons, evidence.reason, *states}):
         yield plain(word), word
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from gpuscope.workloads.classification_rules import Rule, load_rules
+from gpuscope.workloads.classification_rules import SHARED, load_rules
+from gpuscope.workloads.fault import Domain
 
 __all__ = ["MARKERS", "rule_table", "type_table", "update"]
 
@@ -11,23 +12,21 @@ MARKERS = {
     "rules": ("<!-- rules: made by `gpuscope classification --update`, do not edit -->", "<!-- /rules -->"),
 }
 
+_MANY = "many unrelated jobs met the same at one time"
+
 
 def type_table() -> str:
     """A Markdown table: each fault type once, with the domains, scopes and confidences that it may have."""
-    types: dict[str, list[Rule]] = {}
+    types: dict[str, list[tuple[str, ...]]] = {}
     for rule in load_rules():
-        types.setdefault(rule.fault_type, []).append(rule)
-        if rule.shared:
-            types.setdefault(rule.shared, [])
+        own = (rule.domain.value, rule.scope.value, rule.confidence, rule.meaning)
+        types.setdefault(rule.fault_type, []).append(own)
+    for shared in dict.fromkeys(rule.shared for rule in load_rules() if rule.shared):
+        types.setdefault(shared, []).append((Domain.INFRASTRUCTURE.value, SHARED[shared].value, "medium", _MANY))
     rows = [
-        (
-            f"`{name}`",
-            _each(rule.domain.value for rule in rules) or "infrastructure",
-            _each(rule.scope.value for rule in rules) or "fabric, storage or cluster",
-            _each(rule.confidence for rule in rules) or "medium",
-            "; ".join(dict.fromkeys(rule.meaning for rule in rules)) or "many unrelated jobs met the same at one time",
-        )
-        for name, rules in types.items()
+        (f"`{name}`", *(_each(cells, "; " if cells is columns[-1] else ", ") for cells in columns))
+        for name, found in types.items()
+        for columns in [list(zip(*found, strict=True))]
     ]
     return _table(("Fault type", "Domain", "Scope", "Confidence", "Meaning"), rows)
 
@@ -70,8 +69,8 @@ def _term(term: str) -> str:
     return f"{source} " + " or ".join(f"`{word}`" for word in words.split("|"))
 
 
-def _each(words: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(words))
+def _each(words: Iterable[str], between: str) -> str:
+    return between.join(dict.fromkeys(words))
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
