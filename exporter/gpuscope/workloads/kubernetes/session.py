@@ -1,0 +1,262 @@
+"""The only door to the Kubernetes API: lightkube finds the cluster and proves who we are, requests are ours.
+
+lightkube's own ``watch`` neither asks for bookmarks nor notices a peer that died without a word, and its lists give up
+on all objects for one that is malformed; so lists and watches are made here on the connection that it set up.
+"""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple, TypeVar
+
+import httpx2
+import msgspec
+from lightkube.config import client_adapter
+from lightkube.config.kubeconfig import KubeConfig
+from lightkube.core.exceptions import ConfigError as LightkubeConfigError
+
+from gpuscope.errors import ConfigError, SourceError
+from gpuscope.workloads.kubernetes.resources import Resource
+
+__all__ = ["ApiFailure", "Page", "Session", "WatchEvent"]
+
+_Model = TypeVar("_Model")
+_CONNECT_S = 10.0
+_READ_S = 60.0
+
+
+class ApiFailure(SourceError):
+    """The API did not answer, or refused.
+
+    Attributes:
+        reason: ``unreachable``, ``unauthorized``, ``forbidden``, ``not_found``, ``expired``, ``throttled``,
+            ``malformed`` or ``server_error``.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Page(NamedTuple):
+    """A part of a list.
+
+    Attributes:
+        objects: undecoded.
+        version: resource version of the whole list.
+    """
+
+    objects: list[msgspec.Raw]
+    version: str
+
+
+class WatchEvent(NamedTuple):
+    """One change.
+
+    Attributes:
+        type: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``.
+        object: undecoded; with a bookmark nothing but the version.
+        version: resource version from which a watch can go on after it.
+    """
+
+    type: str
+    object: msgspec.Raw
+    version: str
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    continue_: str | None = msgspec.field(name="continue", default=None)
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+class _Change(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Versioned(msgspec.Struct):
+    metadata: _ListMeta
+
+
+class _Status(msgspec.Struct):
+    code: int = 0
+    message: str | None = None
+
+
+class _GroupVersion(msgspec.Struct):
+    version: str
+
+
+class _Group(msgspec.Struct):
+    name: str
+    versions: list[_GroupVersion]
+
+
+class _Groups(msgspec.Struct):
+    groups: list[_Group]
+
+
+class _ApiResource(msgspec.Struct):
+    name: str
+
+
+class _ApiResources(msgspec.Struct):
+    resources: list[_ApiResource]
+
+
+class Session:
+    """Connections to one API server; safe to use from many threads.
+
+    Args:
+        kubeconfig: path of a kubeconfig file; empty takes the pod's service account, else ``$KUBECONFIG``, else the
+            file in the home folder.
+        context: its context; empty takes the current one.
+        read_timeout_s: a watch on which nothing arrives for so long is taken for dead. The server sends a bookmark
+            about once a minute.
+
+    Raises:
+        ConfigError: no such file or context, or one that is not understood.
+    """
+
+    def __init__(self, kubeconfig: str = "", context: str = "", read_timeout_s: float = 150.0) -> None:
+        try:
+            found = KubeConfig.from_file(kubeconfig) if kubeconfig else KubeConfig.from_env()
+            config = found.get(context or None)
+            if config is None:
+                raise ConfigError("kubernetes: no context")
+            # Proxies are for the way out; a cluster's own API is not reached through one.
+            parameters = client_adapter.ConnectionParams(
+                timeout=httpx2.Timeout(_READ_S, connect=_CONNECT_S), trust_env=False
+            )
+            self._http = client_adapter.Client(config, parameters)
+        except (LightkubeConfigError, msgspec.ValidationError, KeyError, OSError, ValueError) as error:
+            raise ConfigError(f"kubernetes: {kubeconfig or 'no way to the API'}: {error}") from error
+        self._watch_timeout = httpx2.Timeout(read_timeout_s, connect=_CONNECT_S)
+        self._lock = threading.Lock()
+        self._watched: set[socket.socket] = set()
+
+    def close(self) -> None:
+        """Closes all connections; watches that are under way fail at once."""
+        with self._lock:
+            for connection in self._watched:
+                # Closing a socket does not wake a thread that reads from it.
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        self._http.close()
+
+    def groups(self) -> dict[str, list[str]]:
+        """API groups of the cluster -> their versions.
+
+        Raises:
+            ApiFailure: as it says.
+        """
+        found = self._get("/apis", {}, _Groups)
+        return {group.name: [one.version for one in group.versions] for group in found.groups}
+
+    def plurals(self, group: str, version: str) -> set[str]:
+        """Plural names of all resources of a group's version.
+
+        Raises:
+            ApiFailure: as it says.
+        """
+        return {one.name for one in self._get(f"/apis/{group}/{version}", {}, _ApiResources).resources}
+
+    def pages(self, resource: Resource, size: int) -> Iterator[Page]:
+        """Lists all objects, part by part.
+
+        Raises:
+            ApiFailure: as it says; ``expired`` when the list took too long, and has to be begun again.
+        """
+        query = {"limit": str(size), **_selector(resource)}
+        while True:
+            found = self._get(resource.path, query, _List)
+            yield Page(found.items or [], found.metadata.resource_version)
+            if not found.metadata.continue_:
+                return
+            query["continue"] = found.metadata.continue_
+
+    @contextlib.contextmanager
+    def watch(self, resource: Resource, version: str, timeout_s: int) -> Iterator[Iterator[WatchEvent]]:
+        """Changes after a version, until the server ends the watch after about ``timeout_s``.
+
+        Raises:
+            ApiFailure: as it says; ``expired`` when the server does not remember that version any more.
+        """
+        query = {
+            "watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version,
+            "timeoutSeconds": str(timeout_s), **_selector(resource),
+        }  # fmt: skip
+        with (
+            _translated(resource.path),
+            self._http.stream("GET", resource.path, params=query, timeout=self._watch_timeout) as answer,
+        ):
+            if answer.status_code != 200:
+                answer.read()
+                raise _refused(resource.path, answer.status_code, answer.content)
+            connection = answer.extensions["network_stream"].get_extra_info("socket")
+            with self._lock:
+                self._watched.add(connection)
+            try:
+                yield _changes(resource.path, answer)
+            finally:
+                with self._lock:
+                    self._watched.discard(connection)
+
+    def _get(self, path: str, query: dict[str, str], model: type[_Model]) -> _Model:
+        with _translated(path):
+            answer = self._http.get(path, params=query)
+            if answer.status_code != 200:
+                raise _refused(path, answer.status_code, answer.content)
+            return msgspec.json.decode(answer.content, type=model)
+
+
+@contextlib.contextmanager
+def _translated(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, RuntimeError, LightkubeConfigError) as error:
+        # A client that is closed while a request runs raises RuntimeError; a token that cannot be read, ConfigError.
+        raise ApiFailure("unreachable", f"{path}: {error or type(error).__name__}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ApiFailure("malformed", f"{path}: {error}") from error
+
+
+def _changes(path: str, answer: httpx2.Response) -> Iterator[WatchEvent]:
+    for line in answer.iter_lines():
+        if not line:
+            continue
+        change = _change.decode(line)
+        if change.type == "ERROR":
+            raise _failure(path, _status.decode(change.object))
+        yield WatchEvent(change.type, change.object, _versioned.decode(change.object).metadata.resource_version)
+
+
+def _refused(path: str, code: int, body: bytes) -> ApiFailure:
+    try:
+        message = _status.decode(body).message
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        message = None
+    return _failure(path, _Status(code, message))
+
+
+def _failure(path: str, status: _Status) -> ApiFailure:
+    return ApiFailure(
+        _REASONS.get(status.code, "server_error"), f"{path}: {status.code} {status.message or ''}".strip()
+    )
+
+
+def _selector(resource: Resource) -> dict[str, str]:
+    selector = resource.kind.field_selector
+    return {"fieldSelector": selector} if selector else {}
+
+
+_REASONS = {401: "unauthorized", 403: "forbidden", 404: "not_found", 410: "expired", 429: "throttled"}
+_change = msgspec.json.Decoder(_Change)
+_versioned = msgspec.json.Decoder(_Versioned)
+_status = msgspec.json.Decoder(_Status)

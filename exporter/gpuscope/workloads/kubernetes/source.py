@@ -1,0 +1,148 @@
+"""Jobs of a Kubernetes cluster, as its API server tells of them."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from gpuscope.workloads.kubernetes.discovery import installed
+from gpuscope.workloads.kubernetes.present import KnownAttempt, Present, nodes
+from gpuscope.workloads.kubernetes.read_pod import read_event, read_node, read_pod
+from gpuscope.workloads.kubernetes.read_workload import FactLabels, WorkloadReader, read_queue_workload
+from gpuscope.workloads.kubernetes.records import Record
+from gpuscope.workloads.kubernetes.reflector import Pace, Reflector
+from gpuscope.workloads.kubernetes.resources import EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Resource
+from gpuscope.workloads.kubernetes.session import ApiFailure, Session
+from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
+from gpuscope.workloads.observation import Observation
+
+__all__ = ["KubernetesSource"]
+
+log = logging.getLogger(__name__)
+
+_KINDS = (POD, NODE, EVENT, QUEUE_WORKLOAD, *WORKLOADS)
+_PATIENCE_S = 30.0
+"""An interruption of the connection that is shorter makes no state unknown."""
+
+
+class KubernetesSource:
+    """Keeps a picture of all jobs, and tells it on request.
+
+    One thread watches each kind that the cluster has; another looks for kinds that come and go. Needs ``get``, ``list``
+    and ``watch`` on what it is to see, and nothing else; a kind that it may not read is left out and counted.
+
+    Args:
+        session: the way to the API; closed by ``stop``.
+        labels: labels that say whose a job is.
+        known: what was told of a job's attempts before the collector restarted, so that their numbers go on.
+        pace: how often and how patiently the API is asked.
+        clock: tells unix time, the same that ``observe`` is given.
+    """
+
+    def __init__(
+        self, session: Session, labels: FactLabels | None = None, known: KnownAttempt | None = None,
+        pace: Pace | None = None, clock: Callable[[], float] = time.time,
+    ) -> None:  # fmt: skip
+        self._session = session
+        self._reader = WorkloadReader(labels or FactLabels())
+        self._pace = pace or Pace()
+        self._clock = clock
+        self._store = ObjectStore()
+        self._present = Present(known or (lambda _: None))
+        self._reflectors: dict[str, Reflector] = {}
+        self._found: dict[str, Resource] = {}
+        self._discovered = False
+        self._said = ""
+        self._stop = threading.Event()
+        self._discovery = threading.Thread(target=self._look_for_kinds, name="kubernetes-discovery", daemon=True)
+
+    def start(self) -> None:
+        """Begins to watch; returns at once, whether the server answers or not."""
+        self._discovery.start()
+
+    def stop(self, timeout_s: float = 5.0) -> None:
+        """Ends all watches and closes the connections."""
+        self._stop.set()
+        for reflector in list(self._reflectors.values()):
+            reflector.stop()
+        self._session.close()
+        until = time.monotonic() + timeout_s
+        for thread in (self._discovery, *self._reflectors.values()):
+            if thread.is_alive():
+                thread.join(max(until - time.monotonic(), 0.0))
+
+    def observe(self, now: float) -> Observation:
+        """Everything that is known now. A job that was deleted since the last call is in it once more, as ended.
+
+        While a kind cannot be read, its last known objects stay and the answer is not complete; after 30 s the states
+        of its jobs, and when it is pods those of all jobs, are unknown. A kind that may not be read is no part of the
+        answer, and does not make it incomplete. ``problems`` counts since the last call.
+        """
+        snapshot = self._store.take()
+        broken = {kind for kind, health in snapshot.health.items() if health.broken_since is not None}
+        denied = {kind for kind, health in snapshot.health.items() if health.denied}
+        lost = {kind for kind in broken if self._long_broken(snapshot, kind, now)}
+        jobs, pods = self._present.jobs(snapshot, now, frozenset(denied | lost | self._unlisted(snapshot)))
+        return Observation(
+            source="kubernetes",
+            at=now,
+            jobs=tuple(jobs),
+            nodes=tuple(nodes(snapshot)),
+            complete=self._discovered and not (broken - denied) and not self._unlisted(snapshot) - denied,
+            problems=snapshot.problems,
+            pods=pods,
+        )
+
+    @staticmethod
+    def _long_broken(snapshot: Snapshot, kind: str, now: float) -> bool:
+        since = snapshot.health[kind].broken_since
+        return since is not None and now - since >= _PATIENCE_S
+
+    def _unlisted(self, snapshot: Snapshot) -> set[str]:
+        health = snapshot.health
+        return {kind for kind in self._found if kind not in health or not health[kind].listed}
+
+    def _look_for_kinds(self) -> None:
+        failures = 0
+        while not self._stop.is_set():
+            try:
+                found = installed(self._session, _KINDS, self._found)
+            except ApiFailure as failure:
+                self._store.count(f"{failure.reason}:discovery")
+                if self._said != failure.reason and not self._stop.is_set():
+                    log.warning("kubernetes: its kinds cannot be listed: %s", failure)
+                self._said = failure.reason
+                self._stop.wait(min(self._pace.retry_limit_s, self._pace.retry_s * 2.0 ** min(failures, 10)))
+                failures += 1
+                continue
+            failures, self._said = 0, ""
+            self._adopt(found)
+            self._discovered = True
+            self._stop.wait(self._pace.discovery_s)
+
+    def _adopt(self, found: dict[str, Resource]) -> None:
+        before, self._found = self._found, found
+        for name in before.keys() - found.keys():
+            log.info("kubernetes: %s is not installed any more", name)
+            self._end(name)
+            self._store.forget(name)
+        for name, resource in found.items():
+            if before.get(name) != resource and not self._stop.is_set():
+                self._end(name)
+                log.info("kubernetes: watches %s", resource.path)
+                reflector = Reflector(self._session, resource, self._read(name), self._store, self._pace, self._clock)
+                self._reflectors[name] = reflector
+                reflector.start()
+
+    def _end(self, name: str) -> None:
+        reflector = self._reflectors.pop(name, None)
+        if reflector is not None:
+            reflector.stop()
+
+    def _read(self, kind: str) -> Callable[[msgspec.Raw], Record | None]:
+        known: dict[str, Callable[[msgspec.Raw], Record | None]] = {
+            "Pod": read_pod, "Node": read_node, "Event": read_event, "Workload": read_queue_workload,
+        }  # fmt: skip
+        return known.get(kind) or (lambda raw: self._reader.read(kind, raw))
