@@ -127,12 +127,16 @@ def test_job_files_are_those_of_a_prolog(machine: _Machine) -> None:
 
 def test_files_and_socket_follow_the_pods(machine: _Machine) -> None:
     assert machine.pods() == ["trainer", "share-0", "share-1", "idle"]
+    stat = machine.proc / "20034" / "stat"
+    began = stat.stat().st_mtime_ns, stat.read_text(encoding="utf-8")
     old = [process.pid for process in machine.driver.node.gpus[0].processes()]
     machine.clock.advance(61)
     # kubelet's answer alone moves the story on.
     assert machine.pods() == ["share-0", "share-1", "idle", "successor"]
     assert {_names(owner) for owner in machine.owned(0)} == {("team-a", "successor", "main")}
     assert [machine.owners.find(pid) for pid in old] == [Unknown.GONE, Unknown.GONE]
+    # A process that goes on keeps the time at which it began.
+    assert (stat.stat().st_mtime_ns, stat.read_text(encoding="utf-8")) == began
     logs = machine.tenants.pod_logs
     assert {path.name.split("_")[1] for path in logs.iterdir()} == {"successor", "idle", "share-0", "share-1"}
     assert all(link.exists() for link in logs.with_name("containers").iterdir())
