@@ -317,7 +317,7 @@ class Publisher:
 
 
 def _looked_at(worker: Worker, now: float) -> bool:
-    """Whether a worker has read its GPU once or cannot; one that hangs in its first cycle holds up none of the others."""
+    """Whether a worker has read its GPU once or cannot; one that hangs in its first cycle holds up no other."""
     return worker.state.up or bool(worker.state.reason) or worker.stuck(now)
 
 

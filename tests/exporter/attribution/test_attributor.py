@@ -238,6 +238,37 @@ def test_a_kubelet_without_this_service_is_named(kubelet, attribute) -> None:
     assert series(attributor)["gpuscope_podresources_errors_total"] == {("unimplemented",): 1}
 
 
+def test_an_answer_beyond_all_measure_is_not_taken(kubelet, attribute, caplog) -> None:
+    kubelet.answer(pods(("x" * (17 << 20), "GPU-00000000-1111-2222-3333-444444444444")))
+    attributor = attribute()
+    attributor.refresh()
+    found = series(attributor)
+    assert found["gpuscope_podresources_errors_total"] == {("bad_answer",): 1}
+    assert "gpuscope_pod_allocation_info" not in found
+    assert "at most 16777216" in caplog.text
+    kubelet.answer(pods())
+    attributor.refresh()
+    assert series(attributor)["gpuscope_attribution_source_up"]["kubelet",] == 1
+
+
+def test_advice_is_given_where_it_helps(kubelet, attribute, caplog) -> None:
+    attributor = attribute(kubelet_wanted=True)
+    kubelet.fail("UNAVAILABLE", "starting")
+    attributor.refresh()
+    assert "starting" in caplog.text
+    assert "mounted" not in caplog.text
+    kubelet.stop()
+    attributor.refresh()
+    assert "mounted" in caplog.text
+
+
+def test_a_device_id_without_end_does_not_fill_the_log(kubelet, attribute, caplog) -> None:
+    kubelet.answer(pods(("p", "x" * 100_000)))
+    attribute().refresh()
+    (line,) = [record.getMessage() for record in caplog.records if "odd_device_id" in record.getMessage()]
+    assert len(line) < 400
+
+
 def test_a_socket_that_never_answers_ends_in_time(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "k.sock"))
