@@ -10,11 +10,13 @@ import asyncio
 import errno
 import os
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuscope.attribution.problems import reason_of
 from gpuscope.errors import SourceError
+from gpuscope.podresources.socket_path import short_path
 
 if TYPE_CHECKING:
     from grpclib.client import Channel, Stream
@@ -55,6 +57,7 @@ class Kubelet:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._channel: Channel | None = None
         self._inode: tuple[int, int] | None = None
+        self._paths = ExitStack()
 
     def list(self) -> "ListPodResourcesResponse":
         """All pods of this machine with their devices.
@@ -123,7 +126,7 @@ class Kubelet:
         from gpuscope.podresources import LIST_METHOD, ListPodResourcesRequest, ListPodResourcesResponse
 
         if self._channel is None:
-            self._channel = Channel(path=str(self._socket))
+            self._channel = Channel(path=self._paths.enter_context(short_path(self._socket)))
         method: UnaryUnaryMethod[ListPodResourcesRequest, ListPodResourcesResponse] = UnaryUnaryMethod(
             self._channel, LIST_METHOD, ListPodResourcesRequest, ListPodResourcesResponse
         )
@@ -141,6 +144,7 @@ class Kubelet:
             return
         channel, self._channel = self._channel, None
         channel.close()
+        self._paths.close()
         # The transport tells its end in a callback of the loop.
         self._loop.run_until_complete(asyncio.sleep(0))
 

@@ -67,7 +67,7 @@ def attribute(tmp_path: Path, looks) -> Iterator[Callable[..., Attributor]]:
         ("mig", [0, 0, 0, 1, 1, 0]),
         ("time-sliced", [2, 0, 0, 0, 0, 0]),
         ("mps", [0, 2, 0, 0, 0, 1]),
-        ("dra", [0, 1, 0, 1, 0, 0]),
+        ("dra", [0, 1, 0, 1]),  # a name leaves the choice between the other two
         ("gke", [0, 1, 2, 1, 0, 1]),
         ("two-containers", [1, 1, 0, 0, 0, 0]),
     ],
@@ -269,6 +269,39 @@ def test_a_device_id_without_end_does_not_fill_the_log(kubelet, attribute, caplo
     assert len(line) < 400
 
 
+def test_a_device_that_a_name_may_mean_is_not_told_free(kubelet, attribute, recorded, mig) -> None:
+    kubelet.answer(recorded("dra")[0])
+    attributor = attribute()
+    attributor.refresh()
+    assert [attributor.allocation.known(one.uuid) for one in mig] == ["allocated", "unknown", "unknown"]
+
+
+def test_a_look_that_fails_leaves_nothing_stale_behind(kubelet, looks, gpus: list[GpuIdentity]) -> None:
+    kubelet.answer(pods(("a", gpus[0].uuid)))
+    broken, told = threading.Event(), threading.Event()
+
+    def look() -> list[object]:
+        return [None] if broken.is_set() else looks()
+
+    options = AttributionOptions(kubelet_socket=kubelet.socket, interval_s=0.05)
+    attributor = Attributor(options, look, told.set)  # type: ignore[arg-type]
+    attributor.start()
+    assert told.wait(60)
+    assert attributor.allocation.known(gpus[0].uuid) == "allocated"
+    broken.set()
+    for _ in range(3):
+        told.clear()
+        assert told.wait(60)
+    assert attributor.samples() == ()
+    assert attributor.allocation.known(gpus[0].uuid) == "unknown"
+    broken.clear()
+    for _ in range(3):
+        told.clear()
+        assert told.wait(60)
+    assert attributor.allocation.known(gpus[0].uuid) == "allocated"
+    attributor.stop()
+
+
 def test_a_socket_that_never_answers_ends_in_time(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "k.sock"))
@@ -410,8 +443,47 @@ def test_odd_job_files_are_counted_and_the_good_one_is_kept(attribute, tmp_path:
     assert len([record for record in caplog.records if "99" in record.message]) == 1
 
 
+@pytest.mark.parametrize("content", [b"\x00\xff", b"1 2 3\n", b"1\n" * 300, b"x" * 70_000])
+def test_a_gpu_with_an_unusable_job_file_is_unknown_and_not_free(attribute, tmp_path: Path, gpus, content) -> None:
+    jobs = tmp_path / "jobs"
+    jobs.mkdir()
+    (jobs / "0").write_bytes(content)
+    (jobs / "1").write_bytes(b"\n")
+    attributor = attribute(kubelet_socket=None, job_files=jobs)
+    attributor.refresh()
+    assert [attributor.allocation.known(gpu.uuid) for gpu in gpus[:2]] == ["unknown", "unallocated"]
+    told = [labels[0] for labels in series(attributor)["gpuscope_allocations"]]
+    assert "0" not in told
+    assert "1" in told
+
+
+def test_a_job_folder_that_was_not_read_to_its_end_makes_nothing_free(attribute, tmp_path: Path, gpus) -> None:
+    jobs = tmp_path / "jobs"
+    jobs.mkdir()
+    for number in range(4097):
+        (jobs / f"{number}-odd").touch()
+    attributor = attribute(kubelet_socket=None, job_files=jobs)
+    attributor.refresh()
+    found = series(attributor)
+    assert found["gpuscope_attribution_source_failure_info"] == {("job_files", "too_many_files"): 1}
+    assert attributor.allocation.known(gpus[0].uuid) == "unknown"
+
+
 def test_an_unreadable_job_folder_is_unknown_and_not_free(attribute, tmp_path: Path, gpus) -> None:
     attributor = attribute(kubelet_socket=None, job_files=tmp_path / "nowhere", visible=True)
     attributor.refresh()
     assert series(attributor)["gpuscope_attribution_source_failure_info"] == {("job_files", "missing"): 1}
     assert attributor.allocation.known(gpus[0].uuid) == "unknown"
+
+
+def test_a_socket_path_that_the_kernel_does_not_take_is_reached_all_the_same(tmp_path: Path, gpus) -> None:
+    socket_path = tmp_path / ("a" * 60) / ("b" * 60) / "kubelet.sock"
+    open_files = len(os.listdir("/proc/self/fd"))
+    with SimulatedKubelet(socket_path, pods(("far", gpus[0].uuid))) as kubelet:
+        client = Kubelet(socket_path)
+        assert client.list().pod_resources[0].name == "far"
+        kubelet.drop_connections()
+        assert client.list().pod_resources[0].name == "far"
+        client.close()
+    assert not socket_path.exists()
+    assert len(os.listdir("/proc/self/fd")) <= open_files + 1
