@@ -63,6 +63,8 @@ class Allocation:
         in_use: UUIDs of devices that have a process, whoever owns it.
         complete: whether a device that is in none of these is known to be free; false while a source that should tell
             does not, or none does.
+        doubtful: UUIDs of devices that somebody may hold who could not be told: a name that fits several of them, a
+            job file that could not be used.
     """
 
     devices: Devices = field(default_factory=Devices)
@@ -70,6 +72,7 @@ class Allocation:
     jobs: Mapping[str, Sequence[Job]] = field(default_factory=dict)
     in_use: frozenset[str] = frozenset()
     complete: bool = False
+    doubtful: frozenset[str] = frozenset()
 
     def containers(self, uuid: str) -> tuple[Container, ...]:
         """The containers that hold a device, each once."""
@@ -84,4 +87,4 @@ class Allocation:
         """Whether a device is allocated."""
         if self.pods.get(uuid) or self.jobs.get(uuid) or uuid in self.in_use:
             return Known.ALLOCATED
-        return Known.UNALLOCATED if self.complete else Known.UNKNOWN
+        return Known.UNALLOCATED if self.complete and uuid not in self.doubtful else Known.UNKNOWN
