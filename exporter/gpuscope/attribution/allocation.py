@@ -84,7 +84,11 @@ class Allocation:
         return found[0] if len(found) == 1 and not self.jobs.get(device_uuid) else None
 
     def known(self, uuid: str) -> Known:
-        """Whether a device is allocated."""
+        """Whether a device is allocated; a GPU is while one of its MIG devices is, and free when all of them are."""
+        said = {self._known(one) for one in (uuid, *self.devices.parts(uuid))}
+        return next(one for one in (Known.ALLOCATED, Known.UNKNOWN, Known.UNALLOCATED) if one in said)
+
+    def _known(self, uuid: str) -> Known:
         if self.pods.get(uuid) or self.jobs.get(uuid) or uuid in self.in_use:
             return Known.ALLOCATED
         return Known.UNALLOCATED if self.complete and uuid not in self.doubtful else Known.UNKNOWN

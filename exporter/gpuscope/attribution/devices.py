@@ -77,6 +77,11 @@ class Devices:
         """The device with this UUID."""
         return self._by_uuid.get(uuid.lower())
 
+    def parts(self, uuid: str) -> tuple[str, ...]:
+        """UUIDs of the MIG devices of a GPU; none for a MIG device."""
+        found = self.by_uuid(uuid)
+        return () if found is None or found.mig else tuple(one.uuid for one in self.gpus[found.gpu])
+
     def find(self, name: DeviceId) -> Device | str:
         """The device that an id means, or why there is none: ``unknown_device`` or ``ambiguous_device``."""
         if name.mig_uuid:

@@ -285,6 +285,26 @@ def test_mig_devices_that_appear_are_known_at_once(kubelet, tmp_path: Path, look
     attributor.stop()
 
 
+def test_a_gpu_in_mig_mode_is_free_when_all_its_instances_are(kubelet, pods, looks, mig, gpus) -> None:
+    seen = looks()
+    attributor = Attributor(AttributionOptions(kubelet_socket=kubelet.socket), lambda: seen)
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "unallocated"
+    kubelet.answer(pods(("a", mig[1].uuid)))
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "allocated"
+    assert [attributor.allocation.known(one.uuid) for one in mig] == ["unallocated", "allocated", "unallocated"]
+    seen = looks(up=False)
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "allocated", "also while the GPU is lost"
+    kubelet.answer(pods())
+    kubelet.fail("UNAVAILABLE", "")
+    attributor._answer = None  # as after a minute
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "unknown"
+    attributor._kubelet.close()
+
+
 def test_a_lost_gpu_keeps_its_holders(
     kubelet, tmp_path: Path, looks, mig, gpus: list[GpuIdentity], series, pods
 ) -> None:
