@@ -11,6 +11,7 @@ import pytest
 from gpuscope import __version__
 from gpuscope.catalogue import SUBJECTS
 from gpuscope.cli import root
+from gpuscope.config import OPTIONS
 from gpuscope.simulate.activity import KINDS
 from gpuscope.simulate.model import MODELS
 from gpuscope.simulate.scenario import EVENTS, scenarios
@@ -149,6 +150,18 @@ def test_documented_commands_and_flags_exist() -> None:
             for call in re.findall(r"(?:^|&& |/bin/)gpuscope ([^|&>;#]+)", line):
                 unknown += _unknown(call.split())
     assert unknown == []
+
+
+def test_flags_named_in_prose_exist() -> None:
+    known = {option.key for option in OPTIONS}
+    families = {key.partition(".")[0] for key in known if "." in key} | {"sampling"}
+    wrong = [
+        f"{page.name}: --{flag}"
+        for page in _pages()
+        for flag in re.findall(r"`--(?:no-)?([a-z-]+\.[a-z0-9.-]+?)[`= ]", page.read_text(encoding="utf-8"))
+        if flag.partition(".")[0] in families and flag not in known
+    ]
+    assert wrong == []
 
 
 def _unknown(words: list[str]) -> list[str]:

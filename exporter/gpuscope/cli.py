@@ -6,7 +6,9 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
+from types import CodeType, FrameType
 from typing import Any
 
 import click
@@ -26,7 +28,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 """Module (its attribute ``command`` is the click command) and one line of help, by name of the command."""
 
-_AGAIN_S = 0.02
+_AGAIN_S = 0.005
 
 
 class _Lazy(click.Group):
@@ -94,16 +96,29 @@ def _hold_signals() -> None:
 def _keep_interrupts() -> None:
     """Ctrl-C that falls into a callback which swallows exceptions, such as a weak reference's, is tried once more."""
     ordinary = sys.unraisablehook
+    main_thread = threading.get_ident()
 
     def unraisable(found: Any) -> None:
         if isinstance(found.exc_value, KeyboardInterrupt):
-            again = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), signal.SIGINT))
-            again.daemon = True
-            again.start()
+            threading.Thread(target=again, daemon=True).start()
         else:
             ordinary(found)
 
+    def again() -> None:
+        """Interrupts once more, as soon as the main thread has left the hook: there it would be swallowed, too."""
+        while _runs(sys._current_frames().get(main_thread), unraisable.__code__):
+            time.sleep(_AGAIN_S)
+        os.kill(os.getpid(), signal.SIGINT)
+
     sys.unraisablehook = unraisable
+
+
+def _runs(frame: FrameType | None, code: CodeType) -> bool:
+    while frame is not None:
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _run(arguments: Sequence[str] | None) -> int:

@@ -15,6 +15,7 @@ from gpuscope.agent.check import Checked, check
 from gpuscope.agent.filesystems import filesystem_sources
 from gpuscope.agent.machine import Machine
 from gpuscope.api import Server
+from gpuscope.attribution.allocation import Allocation
 from gpuscope.catalogue import agent as m
 from gpuscope.catalogue.metric import Sample, Tier
 from gpuscope.compat import Renderer
@@ -75,13 +76,13 @@ class Agent:
             lambda: self._supervisor.publisher.looks,
             self._supervisor.publisher.notify,
         )
-        self._renderer.owners = lambda: self._attributor.allocation
+        self._renderer.owners = self._allocation
         self._sources: tuple[NodeSource, ...] = (
             self._attributor,
             *filesystem_sources(self._settings, self._machine),
         )
         self._started: set[str] = set()
-        self._supervisor.publisher.attach(self._sources, lambda: self._attributor.allocation)
+        self._supervisor.publisher.attach(self._sources, self._allocation)
         self._wake = threading.Event()
         self._signals: list[int] = []
         self._released_at = 0.0
@@ -201,6 +202,10 @@ class Agent:
         log.info("releasing the driver, for at most %s", self._release_limit())
         self._released_at = time.monotonic()
         self._supervisor.release()
+
+    def _allocation(self) -> Allocation:
+        """Who holds what; nothing while attribution is switched off, though its thread goes on."""
+        return self._attributor.allocation if "attribution" in self._settings.collectors() else Allocation()
 
     def _start_sources(self) -> None:
         """Starts what is switched on and does not run yet; what is switched off later is not published any more."""

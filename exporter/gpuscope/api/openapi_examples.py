@@ -99,7 +99,7 @@ GPU: Example = {
     "sm_active_ratio": 0.36,
     "power_watts": 412.5,
     "temperature_celsius": 61,
-    "allocation": {"state": None, "known": "unallocated", "pods": [], "jobs": []},
+    "allocation": {"state": None, "known": "allocated", "pods": [], "jobs": []},
     "mig_instances": [MIG_INSTANCE],
     "readings": [
         {

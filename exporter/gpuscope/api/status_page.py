@@ -5,7 +5,9 @@ from html import escape
 
 from gpuscope.api.documents import health_document
 from gpuscope.api.readings import Readings, state_of
+from gpuscope.api.status_sources import source_notices
 from gpuscope.api.status_style import STYLE
+from gpuscope.api.status_use import told, use_cell
 from gpuscope.api.status_words import DRIVER_ADVICE, HARMLESS_ACTIONS, STATE_ADVICE, action_words, age
 from gpuscope.faults.fault import Fault
 from gpuscope.nvml.identity import MigInstance
@@ -21,6 +23,9 @@ _LATELY_S = 3600.0
 _STALE_S = 60.0
 _DASH = '<span class="soft">–</span>'
 
+_Cells = tuple[tuple[str, str], ...]
+"""Titles and contents."""
+
 
 def render_page(snapshot: Snapshot, alive: tuple[bool, str], telemetry_path: str, now: float) -> str:
     """The whole page.
@@ -35,6 +40,8 @@ def render_page(snapshot: Snapshot, alive: tuple[bool, str], telemetry_path: str
     status = health["status"]
     if status == "ok" and any(_matters(fault, now) for fault in snapshot.faults):
         status = "faults"
+    if status in {"ok", "faults"} and any(notice.look == "bad" for notice in source_notices(snapshot)):
+        status = "issue"
     node = escape(snapshot.node or "this node")
     body = [
         f'<header><h1>{node}</h1><span class="pill {_CLASSES[status]}">{_WORDS[status]}</span>'
@@ -91,7 +98,7 @@ def _notices(snapshot: Snapshot, alive: tuple[bool, str], now: float) -> list[st
                 state = state_of(gpu)
                 title = f"GPU {gpu.identity.index} is {state.replace('_', ' ')} (for {age(now - gpu.since)})"
                 notices.append(_notice("bad", title, STATE_ADVICE[state]))
-    return notices
+    return notices + [_notice(look, title, *texts) for look, title, texts in source_notices(snapshot)]
 
 
 def _notice(look: str, title: str, *texts: str) -> str:
@@ -120,13 +127,17 @@ def _gpu_table(snapshot: Snapshot, now: float) -> str:
     rows = []
     for gpu in sorted(snapshot.gpus, key=lambda gpu: gpu.identity.index):
         readings = Readings(gpu)
-        rows.append(_gpu_row(gpu, readings, now))
-        rows += [_mig_row(instance, gpu, readings) for instance in gpu.mig]
-    titles = ("GPU", "Model", "State", "Activity", "Memory", "Power", "Temperature")
-    return _table(titles, rows)
+        rows.append(_gpu_row(gpu, readings, now, _held(snapshot, gpu.identity.uuid)))
+        rows += [_mig_row(one, gpu, readings, _held(snapshot, one.uuid)) for one in gpu.mig]
+    held = ("Held by",) if told(snapshot) else ()
+    return _table(("GPU", "Model", "State", *held, "Activity", "Memory", "Power", "Temperature"), rows)
 
 
-def _gpu_row(gpu: GpuStatus, readings: Readings, now: float) -> str:
+def _held(snapshot: Snapshot, uuid: str) -> _Cells:
+    return (("Held by", use_cell(snapshot, uuid)),) if told(snapshot) else ()
+
+
+def _gpu_row(gpu: GpuStatus, readings: Readings, now: float, held: _Cells) -> str:
     identity = gpu.identity
     activity, note = readings.of_gpu("utilization_ratio"), ""
     if activity is None:
@@ -144,6 +155,7 @@ def _gpu_row(gpu: GpuStatus, readings: Readings, now: float) -> str:
             f"{escape(identity.uuid[:12])}</code> {escape(identity.pci_bus_id)}</small>",
         ),
         ("State", _state(gpu, readings, now)),
+        *held,
         ("Activity", _share(activity, note)),
         ("Memory", _memory(readings.of_gpu("memory_used_bytes"), readings.of_gpu("memory_total_bytes"))),
         ("Power", power),
@@ -151,7 +163,7 @@ def _gpu_row(gpu: GpuStatus, readings: Readings, now: float) -> str:
     )
 
 
-def _mig_row(instance: MigInstance, gpu: GpuStatus, readings: Readings) -> str:
+def _mig_row(instance: MigInstance, gpu: GpuStatus, readings: Readings, held: _Cells) -> str:
     activity, note = readings.of_mig(instance.uuid, "sm_active_ratio"), "SM cycles"
     if activity is None:
         activity, note = readings.of_mig(instance.uuid, "graphics_active_ratio"), "engine"
@@ -167,6 +179,7 @@ def _mig_row(instance: MigInstance, gpu: GpuStatus, readings: Readings) -> str:
             f"{escape(instance.uuid[:12])}</code></span>",
         ),
         ("Ids", f'<span class="soft number">GI {instance.gi} · CI {instance.ci}</span>'),
+        *held,
         ("Activity", _share(activity, note if activity is not None else "")),
         ("Memory", '<span class="soft">shared, see above</span>' if shared else _memory(used, total)),
         ("", ""),

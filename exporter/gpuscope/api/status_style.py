@@ -37,6 +37,7 @@ code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: an
 .ok { color: var(--ok); background: var(--ok-bg); }
 .bad { color: var(--bad); background: var(--bad-bg); }
 .warn { color: var(--warn); background: var(--warn-bg); }
+.note { color: var(--soft); background: var(--card); }
 .notice { margin: 0 0 12px; padding: 12px 16px; border-radius: 8px; border-left: 4px solid currentColor; }
 .notice p { margin: 4px 0 0; color: var(--text); }
 .notice strong { font-size: 16px; }
@@ -53,6 +54,7 @@ tbody tr + tr td { border-top: 1px solid var(--line); }
 td small { display: block; color: var(--soft); font-size: 13px; overflow-wrap: anywhere; }
 tr.mig td { padding-top: 3px; padding-bottom: 3px; background: var(--stripe); border-top-color: transparent; }
 tr.mig td:nth-child(2) { padding-left: 30px; }
+.use { display: flex; align-items: baseline; gap: 8px; min-width: 190px; overflow-wrap: anywhere; }
 .number, .number + small { white-space: nowrap; }
 td:nth-child(2) { min-width: 200px; }
 svg { display: block; width: 100%; min-width: 90px; max-width: 170px; height: 6px; margin-top: 3px; }

@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-__all__ = ["DRIVER_ADVICE", "HARMLESS_ACTIONS", "STATE_ADVICE", "action_words", "age"]
+__all__ = [
+    "DRIVER_ADVICE",
+    "FILESYSTEM_ADVICE",
+    "HARMLESS_ACTIONS",
+    "SOURCES",
+    "SOURCE_ADVICE",
+    "STATE_ADVICE",
+    "action_words",
+    "age",
+]
 
 DRIVER_ADVICE: Mapping[str, tuple[str, str]] = {
     "library_not_found": (
@@ -40,6 +49,30 @@ STATE_ADVICE: Mapping[str, str] = {
     "error": "Readings fail; the agent's log says which call.",
 }
 """By state of a GPU: what it means and what to do."""
+
+FILESYSTEM_ADVICE: Mapping[str, str] = {
+    "timeout": "A call has not returned in time: is the server, a target or the network gone?",
+    "stale": "Its file handle is stale: unmount it (umount -l) and mount it again.",
+    "disconnected": "This client was cut off. See the kernel log (dmesg), and mount it again.",
+    "unreachable": "The kernel cannot reach the server: look at the network.",
+    "io": "Input/output error: look at the disks, the server's or this machine's.",
+    "missing": "It is expected here: mount it, and look at systemctl --failed.",
+    "error": "The call fails; the agent's log says how.",
+}
+"""By reason of a mount that is down: what to do."""
+
+SOURCES: Mapping[str, str] = {"kubelet": "pods are", "job_files": "jobs are", "processes": "processes are"}
+"""By source of allocations: whom it would tell."""
+
+SOURCE_ADVICE: Mapping[str, str] = {
+    "missing": "Mount it into the agent's container; on a machine without kubelet, say --pod-resources.socket off.",
+    "no_permission": "The agent may not read it: run it as user id 0; capabilities can all be dropped.",
+    "not_a_socket": "Something else is there; it comes back with kubelet.",
+    "connection_refused": "Kubelet has ended; it comes back with kubelet.",
+    "resource_exhausted": "Kubelet is asked too often by all its clients together.",
+    "unimplemented": "Kubelet is older than 1.20.",
+}
+"""By reason why a source of allocations does not answer: what to do."""
 
 HARMLESS_ACTIONS = frozenset({"ignore", "restart_app", "restart_vm"})
 """Default actions of faults that the node itself does not suffer from."""

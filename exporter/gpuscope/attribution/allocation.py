@@ -63,6 +63,8 @@ class Allocation:
         in_use: UUIDs of devices that have a process, whoever owns it.
         complete: whether a device that is in none of these is known to be free; false while a source that should tell
             does not, or none does.
+        doubtful: UUIDs of devices that somebody may hold who could not be told: a name that fits several of them, a
+            job file that could not be used.
     """
 
     devices: Devices = field(default_factory=Devices)
@@ -70,6 +72,7 @@ class Allocation:
     jobs: Mapping[str, Sequence[Job]] = field(default_factory=dict)
     in_use: frozenset[str] = frozenset()
     complete: bool = False
+    doubtful: frozenset[str] = frozenset()
 
     def containers(self, uuid: str) -> tuple[Container, ...]:
         """The containers that hold a device, each once."""
@@ -81,7 +84,11 @@ class Allocation:
         return found[0] if len(found) == 1 and not self.jobs.get(device_uuid) else None
 
     def known(self, uuid: str) -> Known:
-        """Whether a device is allocated."""
+        """Whether a device is allocated; a GPU is while one of its MIG devices is, and free when all of them are."""
+        said = {self._known(one) for one in (uuid, *self.devices.parts(uuid))}
+        return next(one for one in (Known.ALLOCATED, Known.UNKNOWN, Known.UNALLOCATED) if one in said)
+
+    def _known(self, uuid: str) -> Known:
         if self.pods.get(uuid) or self.jobs.get(uuid) or uuid in self.in_use:
             return Known.ALLOCATED
-        return Known.UNALLOCATED if self.complete else Known.UNKNOWN
+        return Known.UNALLOCATED if self.complete and uuid not in self.doubtful else Known.UNKNOWN

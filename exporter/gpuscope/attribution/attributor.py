@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuscope.attribution.allocation import Allocation, Job, PodHold
+from gpuscope.attribution.allocation import Allocation, Job
 from gpuscope.attribution.devices import Devices
 from gpuscope.attribution.job_facts import JobFacts
 from gpuscope.attribution.kubelet import Kubelet, KubeletError
 from gpuscope.attribution.look import Look
 from gpuscope.attribution.merge import merge, samples
 from gpuscope.attribution.pod_names import PodNames
-from gpuscope.attribution.pod_resources import holds
+from gpuscope.attribution.pod_resources import Holds, holds
 from gpuscope.attribution.problems import Problem
 from gpuscope.attribution.process_memory import MemoryByOwner, memory_by_owner
 from gpuscope.attribution.process_owner import Owner, ProcessOwners, Unknown
-from gpuscope.attribution.slurm import JobFiles, assign_jobs, read_job_files
+from gpuscope.attribution.slurm import JobFiles, assign_jobs, read_job_files, unclear_devices
 from gpuscope.attribution.sources import SourceState
 from gpuscope.catalogue import attribution as m
 from gpuscope.catalogue.metric import Sample
@@ -39,6 +39,7 @@ log = logging.getLogger("gpuscope.attribution")
 
 _TICK_S = 1.0
 _ORDINARY = "gone"
+_NOTHING = Holds({}, (), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class Attributor:
         self._of_kubelet = SourceState("kubelet", "a pod needs its folder mounted, and user id 0")
         self._of_files = SourceState("job_files")
         self._of_processes = SourceState("processes")
+        self._failures = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="attribution", daemon=True)
 
@@ -128,7 +130,15 @@ class Attributor:
         asked = self._pods(devices)
         jobs = self._jobs(files, devices)
         memory = self._memory(looks, files)
-        allocation = merge(devices, asked, jobs, memory, in_use=self._in_use(looks), complete=self._complete(looks))
+        allocation = merge(
+            devices,
+            asked.held,
+            jobs,
+            memory,
+            in_use=self._in_use(looks),
+            complete=self._complete(looks),
+            doubtful=asked.doubtful | unclear_devices(files, devices.gpus),
+        )
         self._samples = (*samples(allocation, memory), *self._own_samples())
         self.allocation = allocation
         self._changed()
@@ -138,21 +148,30 @@ class Attributor:
         try:
             while not self._stop.is_set():
                 now = time.monotonic()
-                # MIG devices that have come or gone are looked up at once: their pods start right after.
-                if now >= due or self.allocation.devices.updated(self._looks()) is not self.allocation.devices:
-                    due = now + self._options.interval_s
-                    try:
+                try:
+                    # MIG devices that have come or gone are looked up at once: their pods start right after.
+                    if now >= due or self.allocation.devices.updated(self._looks()) is not self.allocation.devices:
+                        due = now + self._options.interval_s
                         self.refresh()
-                    except Exception:  # the boundary: whatever a source says, the next look is tried
+                except Exception:  # the boundary: whatever a source says, the next look is tried
+                    self._forget()
+                    if self._failures in {1, 10, 100} or self._failures % 1000 == 0:
                         log.exception("attribution failed")
                 self._stop.wait(min(_TICK_S, self._options.interval_s))
         finally:
             if self._kubelet is not None:
                 self._kubelet.close()
 
-    def _pods(self, devices: Devices) -> Mapping[str, Sequence[PodHold]]:
+    def _forget(self) -> None:
+        """After a look that failed nothing is known, rather than what was known before."""
+        self._failures += 1
+        self._samples = ()
+        self.allocation = Allocation(self.allocation.devices)
+        self._changed()
+
+    def _pods(self, devices: Devices) -> Holds:
         if self._kubelet is None:
-            return {}
+            return _NOTHING
         state = self._of_kubelet
         try:
             self._answer = self._kubelet.list()
@@ -163,9 +182,9 @@ class Attributor:
             if self._stale():
                 self._answer = None
         if self._answer is None:
-            return {}
-        found, problems = holds(self._answer, devices, self._names.uid)
-        state.problems.report(problems)
+            return _NOTHING
+        found = holds(self._answer, devices, self._names.uid)
+        state.problems.report(found.problems)
         return found
 
     def _stale(self) -> bool:
@@ -179,7 +198,7 @@ class Attributor:
         if files.readable:
             self._of_files.success()
         else:
-            (problem,) = files.problems
+            problem = next(one for one in files.problems if one.name == str(self._options.job_files))
             self._of_files.failure(problem.reason, f"{problem.name}: {problem.reason}")
         return files
 
@@ -187,7 +206,7 @@ class Attributor:
         if self._options.job_files is None:
             return {}
         assigned, problems = assign_jobs(files, devices.gpus)
-        self._of_files.problems.report((*(files.problems if files.readable else ()), *problems))
+        self._of_files.problems.report((*(files.problems if files.readable or files.jobs else ()), *problems))
         return {
             uuid: [Job(job_id, files.facts.get(job_id, JobFacts()).user) for job_id in ids]
             for uuid, ids in assigned.items()

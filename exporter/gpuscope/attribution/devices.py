@@ -77,6 +77,11 @@ class Devices:
         """The device with this UUID."""
         return self._by_uuid.get(uuid.lower())
 
+    def parts(self, uuid: str) -> tuple[str, ...]:
+        """UUIDs of the MIG devices of a GPU; none for a MIG device."""
+        found = self.by_uuid(uuid)
+        return () if found is None or found.mig else tuple(one.uuid for one in self.gpus[found.gpu])
+
     def find(self, name: DeviceId) -> Device | str:
         """The device that an id means, or why there is none: ``unknown_device`` or ``ambiguous_device``."""
         if name.mig_uuid:
@@ -87,10 +92,19 @@ class Devices:
         gpu = whole.gpu
         if name.gi is None and not name.profile and name.slices is None:
             return Device(gpu)
-        fits = [one for one in self.gpus[gpu] if _fits(one, name)]
+        fits = self._fitting(gpu, name)
         if len(fits) == 1:
-            return Device(gpu, fits[0])
+            return fits[0]
         return "ambiguous_device" if fits else "unknown_device"
+
+    def candidates(self, name: DeviceId) -> tuple[Device, ...]:
+        """The devices between which an id leaves the choice; none when it means one, or none."""
+        whole = self.by_uuid(name.gpu_uuid) if name.gpu_uuid else self._of_minor(name.minor)
+        fits = () if whole is None or name.mig_uuid else self._fitting(whole.gpu, name)
+        return fits if len(fits) > 1 and self.find(name) == "ambiguous_device" else ()
+
+    def _fitting(self, gpu: GpuIdentity, name: DeviceId) -> tuple[Device, ...]:
+        return tuple(Device(gpu, one) for one in self.gpus[gpu] if _fits(one, name))
 
     def _of_minor(self, minor: int | None) -> Device | None:
         gpu = self._by_minor.get(str(minor))

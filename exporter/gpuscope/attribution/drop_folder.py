@@ -50,9 +50,11 @@ def read_text(path: Path) -> str:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Unusable("not_a_file")
         with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(_MAX_BYTES + 1)
+            content: bytes | None = file.read(_MAX_BYTES + 1)
     finally:
         os.close(descriptor)
+    if content is None:
+        raise Unusable("not_a_file")  # something that looks like one, such as /proc/kmsg, and has nothing to read now
     if len(content) > _MAX_BYTES:
         raise Unusable("too_large")
     if b"\0" in content:

@@ -10,20 +10,24 @@ import asyncio
 import errno
 import os
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuscope.attribution.problems import reason_of
 from gpuscope.errors import SourceError
+from gpuscope.podresources.socket_path import short_path
 
 if TYPE_CHECKING:
-    from grpclib.client import Channel
+    from grpclib.client import Channel, Stream
 
-    from gpuscope.podresources import ListPodResourcesResponse
+    from gpuscope.podresources import ListPodResourcesRequest, ListPodResourcesResponse
 
 __all__ = ["Kubelet", "KubeletError"]
 
 _TIMEOUT_S = 5.0
+_MAX_ANSWER = 1 << 24
+"""Bytes; 110 pods make some ten thousand. grpclib takes whatever is announced, and would fill the machine's memory."""
 
 
 class KubeletError(SourceError):
@@ -53,6 +57,7 @@ class Kubelet:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._channel: Channel | None = None
         self._inode: tuple[int, int] | None = None
+        self._paths = ExitStack()
 
     def list(self) -> "ListPodResourcesResponse":
         """All pods of this machine with their devices.
@@ -116,20 +121,44 @@ class Kubelet:
 
     async def _call(self) -> "ListPodResourcesResponse":
         from grpclib.client import Channel, UnaryUnaryMethod
+        from grpclib.exceptions import ProtocolError
 
         from gpuscope.podresources import LIST_METHOD, ListPodResourcesRequest, ListPodResourcesResponse
 
         if self._channel is None:
-            self._channel = Channel(path=str(self._socket))
+            self._channel = Channel(path=self._paths.enter_context(short_path(self._socket)))
         method: UnaryUnaryMethod[ListPodResourcesRequest, ListPodResourcesResponse] = UnaryUnaryMethod(
             self._channel, LIST_METHOD, ListPodResourcesRequest, ListPodResourcesResponse
         )
-        return await method(ListPodResourcesRequest())
+        async with method.open() as stream:
+            await stream.send_message(ListPodResourcesRequest(), end=True)
+            await stream.recv_initial_metadata()
+            _bound(stream)
+            answer = await stream.recv_message()
+        if answer is None:
+            raise ProtocolError("no message in the answer")
+        return answer
 
     def _disconnect(self) -> None:
         if self._channel is None or self._loop is None:
             return
         channel, self._channel = self._channel, None
         channel.close()
+        self._paths.close()
         # The transport tells its end in a callback of the loop.
         self._loop.run_until_complete(asyncio.sleep(0))
+
+
+def _bound(stream: "Stream[ListPodResourcesRequest, ListPodResourcesResponse]") -> None:
+    """Refuses an answer that is too large before it is taken."""
+    from grpclib.exceptions import ProtocolError
+
+    buffer = stream._stream.buffer
+    read = buffer.read
+
+    async def bounded(size: int) -> bytes:
+        if size > _MAX_ANSWER:
+            raise ProtocolError(f"an answer of {size} bytes; at most {_MAX_ANSWER} are taken")
+        return await read(size)
+
+    buffer.read = bounded  # type: ignore[method-assign]

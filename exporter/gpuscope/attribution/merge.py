@@ -20,6 +20,7 @@ def merge(
     *,
     in_use: frozenset[str],
     complete: bool,
+    doubtful: frozenset[str] = frozenset(),
 ) -> Allocation:
     """Makes the allocation of this moment.
 
@@ -30,6 +31,7 @@ def merge(
         memory: what processes say; they add who uses a device without having asked for it, and pods' uids.
         in_use: see ``Allocation``.
         complete: see ``Allocation``.
+        doubtful: see ``Allocation``.
     """
     pods = {uuid: list(held) for uuid, held in asked.items()}
     of_jobs: defaultdict[str, dict[str, Job]] = defaultdict(dict)
@@ -51,6 +53,7 @@ def merge(
         jobs={uuid: tuple(listed.values()) for uuid, listed in of_jobs.items()},
         in_use=in_use,
         complete=complete,
+        doubtful=doubtful,
     )
 
 
@@ -80,7 +83,7 @@ def samples(allocation: Allocation, memory: Iterable[MemoryByOwner]) -> list[Sam
         found += [Sample(m.JOB_ALLOCATION, (*own, gi, job.job_id, job.user), 1.0) for job in jobs]
         count = len(allocation.containers(uuid)) + len(jobs)
         whole = mig is None and gpu.uuid in allocation.devices.partitioned
-        if count or (allocation.complete and not whole):
+        if count or (allocation.complete and not whole and uuid not in allocation.doubtful):
             found.append(Sample(m.ALLOCATIONS, own, float(count)))
     for one in memory:
         for (device_uuid, *names), used in one.pods().items():

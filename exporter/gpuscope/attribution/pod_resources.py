@@ -2,26 +2,40 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpuscope.attribution.allocation import Container, PodHold
 from gpuscope.attribution.device_id import DeviceId, parse_device_id, parse_dra_device
-from gpuscope.attribution.devices import Device, Devices
+from gpuscope.attribution.devices import Devices
 from gpuscope.attribution.problems import Problem
 
 if TYPE_CHECKING:
     from gpuscope.podresources import ListPodResourcesResponse
     from gpuscope.podresources.messages import ContainerResources
 
-__all__ = ["holds"]
+__all__ = ["Holds", "holds"]
 
 _VENDOR = "nvidia.com/"
 _DRA_DRIVER = "gpu.nvidia.com"
 
 
+class Holds(NamedTuple):
+    """What an answer says.
+
+    Attributes:
+        held: UUID of a device -> what containers hold of it.
+        problems: one for each device that could not be found.
+        doubtful: UUIDs of the devices between which a name leaves the choice.
+    """
+
+    held: Mapping[str, Sequence[PodHold]]
+    problems: tuple[Problem, ...]
+    doubtful: frozenset[str]
+
+
 def holds(
     answer: "ListPodResourcesResponse", devices: Devices, uid_of: Callable[[str, str], str] = lambda *_: ""
-) -> tuple[Mapping[str, Sequence[PodHold]], tuple[Problem, ...]]:
+) -> Holds:
     """Reads an answer.
 
     Devices of other vendors are passed over. A UUID tells a GPU whatever its resource is called, as resources can be
@@ -31,33 +45,33 @@ def holds(
         answer: of ``List``.
         devices: the devices that exist.
         uid_of: (namespace, pod) -> uid, or empty.
-
-    Returns:
-        UUID of a device -> what containers hold of it, and a problem for each device that could not be found.
     """
     found: defaultdict[str, dict[PodHold, None]] = defaultdict(dict)
     problems: dict[Problem, None] = {}
+    doubtful: set[str] = set()
     for pod in answer.pod_resources:
         uid = uid_of(pod.namespace, pod.name)
         for container in pod.containers:
             who = Container(pod.namespace, pod.name, container.name)
-            for name, resource, device, replica in _devices(container, devices):
+            for name, resource, meant, replica in _devices(container):
+                device = "odd_device_id" if meant is None else devices.find(meant)
                 if isinstance(device, str):
                     problems[Problem(f"{'/'.join(who)}: {name}", device)] = None
+                    doubtful.update(one.uuid for one in (devices.candidates(meant) if meant else ()))
                 else:
                     found[device.uuid][PodHold(who, uid, resource, replica)] = None
-    return {uuid: tuple(held) for uuid, held in found.items()}, tuple(problems)
+    return Holds({uuid: tuple(held) for uuid, held in found.items()}, tuple(problems), frozenset(doubtful))
 
 
-def _devices(container: "ContainerResources", devices: Devices) -> Iterator[tuple[str, str, Device | str, str]]:
+def _devices(container: "ContainerResources") -> Iterator[tuple[str, str, DeviceId | None, str]]:
     for entry in container.devices:
         ours = entry.resource_name.startswith(_VENDOR)
         for text in entry.device_ids:
             name = parse_device_id(text)
             if name is not None and (ours or name.minor is None):
-                yield text, entry.resource_name, devices.find(name), name.replica
+                yield text, entry.resource_name, name, name.replica
             elif ours and name is None and _is_gpu(entry.resource_name):
-                yield text, entry.resource_name, "odd_device_id", ""
+                yield text, entry.resource_name, None, ""
     for claim in container.dynamic_resources:
         for part in claim.claim_resources:
             text = part.device_name
@@ -70,9 +84,9 @@ def _devices(container: "ContainerResources", devices: Devices) -> Iterator[tupl
                 driver = _DRA_DRIVER
             resource = f"{driver}/{claim.claim_name}"
             if parsed is not None:
-                yield text, resource, devices.find(parsed), ""
+                yield text, resource, parsed, ""
             elif part.driver_name == _DRA_DRIVER:
-                yield text, resource, "odd_device_id", ""
+                yield text, resource, None, ""
 
 
 def _is_gpu(resource: str) -> bool:

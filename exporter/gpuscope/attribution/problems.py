@@ -9,6 +9,7 @@ from typing import NamedTuple
 __all__ = ["Problem", "Problems", "reason_of"]
 
 _LOGGED = 10
+_SHOWN = 300
 _REASONS = {
     errno.ENOENT: "missing",
     errno.ENOTDIR: "not_a_folder",
@@ -52,11 +53,16 @@ class Problems:
         new, gone = sorted(now - self._last), sorted(self._last - now)
         self._last = now
         for name, reason in new[:_LOGGED]:
-            self._log.warning("%s: %s", ascii(name)[1:-1], reason)
+            self._log.warning("%s: %s", _shown(name), reason)
         if len(new) > _LOGGED:
-            self._log.warning("%d more files cannot be used", len(new) - _LOGGED)
+            self._log.warning("%d more cannot be used", len(new) - _LOGGED)
         for name, reason in gone[:_LOGGED]:
-            self._log.info("%s: no longer %s", ascii(name)[1:-1], reason)
+            self._log.info("%s: no longer %s", _shown(name), reason)
+
+
+def _shown(name: str) -> str:
+    shown = ascii(name)[1:-1]
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def reason_of(error: OSError) -> str:

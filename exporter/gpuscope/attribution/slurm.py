@@ -18,7 +18,7 @@ from gpuscope.attribution.job_facts import JobFacts, read_job_facts
 from gpuscope.attribution.problems import Problem, reason_of
 from gpuscope.nvml.identity import GpuIdentity, MigInstance
 
-__all__ = ["JobDevice", "JobFiles", "assign_jobs", "read_job_files"]
+__all__ = ["JobDevice", "JobFiles", "assign_jobs", "read_job_files", "unclear_devices"]
 
 JobDevice: TypeAlias = tuple[str, int | None]
 """A GPU's index or UUID, or a MIG device's UUID; then a GPU instance id or ``None``."""
@@ -38,13 +38,16 @@ class JobFiles:
         jobs: device -> the ids of the jobs that hold it, in the order of the file; a device without a job is absent.
         facts: job id -> what is known of it.
         problems: what could not be used; the rest is not touched by it.
-        readable: false when the folder itself could not be read, so that no job is known rather than none there.
+        readable: false when the folder itself could not be read, or not to its end, so that a job may be there which is
+            not known.
+        unclear: devices with a file of which nothing could be used: some job may hold them.
     """
 
     jobs: Mapping[JobDevice, tuple[str, ...]]
     facts: Mapping[str, JobFacts]
     problems: tuple[Problem, ...] = ()
     readable: bool = True
+    unclear: tuple[JobDevice, ...] = ()
 
     def job_of(self, sluid: str) -> str | None:
         """The job id behind a SLUID, ``None`` when no file tells it."""
@@ -64,6 +67,7 @@ def read_job_files(folder: Path) -> JobFiles:
         return JobFiles({}, {}, (Problem(str(folder), reason_of(error)),), readable=False)
     facts = read_job_facts(folder / _FACTS_FOLDER, problems)
     jobs: dict[JobDevice, tuple[str, ...]] = {}
+    unclear: list[JobDevice] = []
     for name in names:
         if name == _FACTS_FOLDER:
             continue
@@ -71,19 +75,23 @@ def read_job_files(folder: Path) -> JobFiles:
         if match is None or (match[1].startswith("MIG-") and match[2]):
             problems.append(Problem(str(folder / name), "odd_name"))
             continue
+        device = match[1], int(match[2]) if match[2] else None
+        before = len(problems)
+        found: tuple[str, ...] = ()
         try:
             found = _jobs(read_text(folder / name), folder / name, facts, problems)
         except FileNotFoundError:
             continue  # its epilog ran meanwhile
         except OSError as error:
             problems.append(Problem(str(folder / name), reason_of(error)))
-            continue
         except Unusable as error:
             problems.append(Problem(str(folder / name), error.reason))
-            continue
         if found:
-            jobs[match[1], int(match[2]) if match[2] else None] = found
-    return JobFiles(jobs, facts, tuple(problems))
+            jobs[device] = found
+        elif len(problems) > before:
+            unclear.append(device)
+    whole = Problem(str(folder), "too_many_files") not in problems
+    return JobFiles(jobs, facts, tuple(problems), whole, tuple(unclear))
 
 
 def assign_jobs(
@@ -109,6 +117,11 @@ def assign_jobs(
         for uuid in uuids:
             jobs[uuid] = tuple(dict.fromkeys((*jobs.get(uuid, ()), *ids)))
     return jobs, tuple(problems)
+
+
+def unclear_devices(files: JobFiles, gpus: Mapping[GpuIdentity, Sequence[MigInstance]]) -> frozenset[str]:
+    """UUIDs of the GPUs and MIG devices that some job may hold which could not be read."""
+    return frozenset(uuid for device in files.unclear for uuid in _uuids(device, gpus))
 
 
 def _uuids(device: JobDevice, gpus: Mapping[GpuIdentity, Sequence[MigInstance]]) -> Iterable[str]:

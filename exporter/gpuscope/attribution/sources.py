@@ -12,13 +12,15 @@ __all__ = ["SourceState"]
 
 log = logging.getLogger("gpuscope.attribution")
 
+_OUT_OF_REACH = frozenset({"missing", "no_permission"})
+
 
 class SourceState:
     """One source.
 
     Args:
         name: one of the catalogue's ``SOURCES``.
-        advice: what helps when it does not answer, for the log.
+        advice: what helps when it is missing or may not be read, for the log.
 
     Attributes:
         reason: why it does not answer, empty while it does, ``None`` before the first try.
@@ -52,7 +54,7 @@ class SourceState:
     def failure(self, reason: str, message: str, level: int = logging.WARNING) -> None:
         """It did not answer."""
         if self.reason != reason:
-            advice = f" ({self._advice})" if self._advice else ""
+            advice = f" ({self._advice})" if self._advice and reason in _OUT_OF_REACH else ""
             log.log(level, "%s does not tell who holds which GPU: %s%s", self.name, message, advice)
         self.reason = reason
         self.failures[reason] += 1

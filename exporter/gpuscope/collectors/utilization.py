@@ -8,12 +8,12 @@ Output::
 
 from dataclasses import dataclass
 
-import gpuscope.nvml.structs as structs
 from gpuscope.catalogue import utilization as m
 from gpuscope.catalogue.metric import Tier
 from gpuscope.collectors.collector import Collector
 from gpuscope.collectors.sink import Sink
 from gpuscope.nvml.gpu import Gpu
+from gpuscope.nvml.samples import utilization_samples
 from gpuscope.nvml.values import MICRO, PERCENT, plain
 
 __all__ = ["COLLECTOR"]
@@ -37,19 +37,14 @@ class _Busy:
 
 def _busy(gpu: Gpu) -> float | None:
     busy = gpu.keep("busy", _Busy)
-    # The time stamp is part of the question, but not of what is supported.
-    answer = gpu.attempt(
-        "nvmlDeviceGetSamples", lambda call: call(gpu.pointer, structs.SAMPLES_GPU_UTILIZATION, busy.last)
-    )
-    if answer is None:
+    samples = utilization_samples(gpu, busy.last)
+    if samples is None or (not samples and not busy.last):
         return None
-    value_type, samples = answer
-    for sample in samples:
-        stamp = int(sample.timeStamp)
+    for stamp, raw in samples:
         if stamp <= busy.last:
             continue
         gap = (stamp - busy.last) * MICRO
-        percent = plain(structs.value_of(sample.sampleValue, value_type))
+        percent = plain(raw)
         # A longer gap than the buffer's rhythm was not observed; it counts as nothing rather than as a guess.
         if busy.last and gap <= _MAX_GAP_S and 0 <= percent <= 100:
             busy.seconds += gap * percent * PERCENT

@@ -140,8 +140,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("xid-catalogue", _T.FILE, "", "CSV file whose rows override the shipped XID catalogue.", reload=True),
     Option(
         "pod-resources.socket", _T.FILE, "auto",
-        "Socket of kubelet's pod-resources: auto (where kubelet has it; a machine without kubelet is no fault), off, or a "
-        "path.",
+        "Socket of kubelet's pod-resources: auto (where kubelet has it; a machine without kubelet is no fault), off, "
+        "or a path.",
         choices=("auto", "off"),
     ),
     Option(
@@ -152,7 +152,10 @@ OPTIONS: tuple[Option, ...] = (
         "attribution.busy-from", _T.NUMBER, 0.01,
         "Share of the time in which a GPU must do work to count as busy rather than idle.", low=0, high=1, reload=True,
     ),
-    Option("path.pod-logs", _T.FILE, "/var/log/pods", "Where kubelet keeps the logs of pods. Only names of folders are read; they tell pods' uids."),
+    Option(
+        "path.pod-logs", _T.FILE, "/var/log/pods",
+        "Where kubelet keeps the logs of pods. Only names of folders are read; they tell pods' uids.",
+    ),
     Option("path.procfs", _T.FILE, "/proc", "Where the host's proc file system is mounted."),
     Option("path.sysfs", _T.FILE, "/sys", "Where the host's sysfs is mounted, with debugfs at kernel/debug in it."),
     Option("path.rootfs", _T.FILE, "/", "Where the host's root is mounted; mounts are looked for below it first."),

@@ -1,14 +1,15 @@
 """The kernel's table of mounts, ``/proc/<pid>/mountinfo``; the format is in proc_pid_mountinfo(5)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Mount", "mount_table", "parse_mountinfo", "text", "unescape"]
+__all__ = ["Mount", "mount_table", "parse_mountinfo", "reachable", "text", "unescape"]
 
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 _DEVICE = re.compile(rb"\d+:\d+")
+_NUMBER = re.compile(rb"\d{1,20}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Mount:
         options: options of the mount and of the superblock, each once.
         type: file system type.
         source: what is mounted: a device, ``server:/export``, ``10.0.0.1@tcp:/lustre01``.
+        number: of the mount.
+        parent: number of the mount on which it is mounted.
     """
 
     device: str
@@ -30,6 +33,8 @@ class Mount:
     options: tuple[str, ...]
     type: str
     source: bytes
+    number: int = 0
+    parent: int = 0
 
     @property
     def read_only(self) -> bool:
@@ -72,9 +77,11 @@ def _parse(line: bytes) -> Mount | None:
     fields = line.split(b" ")
     try:
         separator = fields.index(b"-", 6)
-        _, _, device, root, mountpoint, options = fields[:6]
+        number, parent, device, root, mountpoint, options = fields[:6]
         kind, source, more = fields[separator + 1 : separator + 4]
     except ValueError:
+        return None
+    if not _NUMBER.fullmatch(number) or not _NUMBER.fullmatch(parent):
         return None
     if not _DEVICE.fullmatch(device) or not mountpoint.startswith(b"/") or not kind:
         return None
@@ -86,7 +93,39 @@ def _parse(line: bytes) -> Mount | None:
         tuple(words),
         text(unescape(kind)),
         unescape(source),
+        int(number),
+        int(parent),
     )
+
+
+def reachable(mounts: Iterable[Mount]) -> dict[bytes, Mount]:
+    """The mounts to which their path leads, by mount point.
+
+    Another mount at the same place covers a mount, and so does one that came later to a folder above it: at
+    ``/data/sub`` there is then what the later ``/data`` has there, which is another file system or nothing.
+    """
+    table = tuple(mounts)
+    places = {(mount.parent, mount.mountpoint) for mount in table if mount.parent != mount.number}
+    hidden = {mount.number for mount in table if any((mount.parent, above) in places for above in _above(mount))}
+    parents = {mount.number: mount.parent for mount in table}
+
+    def covered(number: int) -> bool:
+        passed = set()
+        while number in parents and number not in passed:
+            if number in hidden:
+                return True
+            passed.add(number)
+            number = parents[number]
+        return False
+
+    return {mount.mountpoint: mount for mount in table if not covered(mount.number)}
+
+
+def _above(mount: Mount) -> Iterable[bytes]:
+    path = mount.mountpoint.rstrip(b"/")
+    while path:
+        path = path.rpartition(b"/")[0]
+        yield path or b"/"
 
 
 def mount_table(procfs: Path, name: str) -> bytes:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gpuscope.config.settings import DEFAULT_SCRATCH, DEFAULT_TYPES
-from gpuscope.filesystems.mountinfo import Mount, text
+from gpuscope.filesystems.mountinfo import Mount, reachable, text
 
 __all__ = ["Selection"]
 
@@ -36,20 +36,20 @@ class Selection:
     expected: frozenset[bytes] = field(default_factory=frozenset)
 
     def pick(self, mounts: Iterable[Mount]) -> tuple[Mount, ...]:
-        """The mounts to watch, in the kernel's order.
+        """The mounts to watch: those that are expected, then the others, each in the kernel's order.
 
         What another mount covers is left out, and of bind mounts of one file system all but the one that users most
         likely know: the whole file system, and the shortest path.
         """
-        top = {mount.mountpoint: mount for mount in mounts}
-        wanted = [mount for mount in top.values() if self._wants(mount)]
+        wanted = [mount for mount in reachable(mounts).values() if self._wants(mount)]
         first: dict[tuple[str, bytes], Mount] = {}
         for mount in wanted:
             key = (mount.device, mount.source)
             if key not in first or _rank(mount) < _rank(first[key]):
                 first[key] = mount
         kept = {mount.mountpoint for mount in first.values()} | self.expected
-        return tuple(mount for mount in wanted if mount.mountpoint in kept)
+        found = [mount for mount in wanted if mount.mountpoint in kept]
+        return tuple(sorted(found, key=lambda mount: mount.mountpoint not in self.expected))
 
     def _wants(self, mount: Mount) -> bool:
         if mount.mountpoint in self.expected:

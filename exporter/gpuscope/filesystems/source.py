@@ -131,7 +131,8 @@ class FilesystemSource:
             if labels in taken:  # two raw paths that read the same
                 continue
             taken.add(labels)
-            self._known[mount.mountpoint] = labels[0]
+            if mount.mountpoint in self._selection.expected:
+                self._known[mount.mountpoint] = labels[0]
             path = seen.get(mount.mountpoint)
             watch: MountWatch | str = "not_visible"
             if mount.type == "autofs":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gpuscope.filesystems.mountinfo import Mount, parse_mountinfo
+from gpuscope.filesystems.mountinfo import Mount, parse_mountinfo, reachable
 
 __all__ = ["UNKNOWN", "Capacity", "Prober", "Statfs", "failure_reason"]
 
@@ -81,7 +81,7 @@ class Statfs:
     def see(self, mounts: Iterable[Mount]) -> Mapping[bytes, bytes | None]:
         """The same mount point below ``rootfs`` if that is the same file system, else wherever it is mounted."""
         own = parse_mountinfo(self._own.read_bytes(), lambda _: None)
-        top = {mount.mountpoint: mount.device for mount in own}
+        top = {path: mount.device for path, mount in reachable(own).items()}
         anywhere: dict[str, bytes] = {}
         for path, device in top.items():
             anywhere.setdefault(device, path)

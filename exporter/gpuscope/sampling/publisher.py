@@ -182,7 +182,7 @@ class Publisher:
     ) -> tuple[Allocation, tuple[Sample, ...]]:
         looks = [look(gpu.status, situation.driver) for gpu in gpus]
         # A GPU that was not looked at yet would make its holders' devices unknown ones.
-        if all(worker.state.up or worker.state.reason for worker in situation.workers):
+        if all(_looked_at(worker, now) for worker in situation.workers):
             self.looks = looks
         if "attribution" not in self.options.collectors:
             self._states = StateSeconds()
@@ -227,7 +227,7 @@ class Publisher:
             if identity.uuid:
                 self._known[identity.uuid] = state
         # Right after the driver came back nobody knows yet which GPUs are there; that makes none of them lost.
-        settled = situation.driver.ok and all(worker.state.up or worker.state.reason for worker in situation.workers)
+        settled = situation.driver.ok and all(_looked_at(worker, now) for worker in situation.workers)
         for uuid, state in self._known.items():
             if uuid not in found and state.identity is not None:
                 reason = "lost" if settled else "driver"
@@ -314,6 +314,11 @@ class Publisher:
                 log.exception("%s gave no series", source.name)
             return ()
         return found
+
+
+def _looked_at(worker: Worker, now: float) -> bool:
+    """Whether a worker has read its GPU once or cannot; one that hangs in its first cycle holds up no other."""
+    return worker.state.up or bool(worker.state.reason) or worker.stuck(now)
 
 
 def _settled(worker: Worker, now: float) -> bool:

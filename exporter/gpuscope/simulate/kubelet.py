@@ -15,6 +15,7 @@ from grpclib.protocol import H2Protocol
 from grpclib.server import Server, Stream
 
 from gpuscope.podresources import LIST_METHOD, ListPodResourcesRequest, ListPodResourcesResponse
+from gpuscope.podresources.socket_path import short_path
 
 __all__ = ["GARBAGE", "SimulatedKubelet"]
 
@@ -35,7 +36,7 @@ class SimulatedKubelet:
     restart. It is a context manager that starts and stops.
 
     Args:
-        socket: path of the Unix socket; its folder is made. The kernel takes at most 107 bytes.
+        socket: path of the Unix socket; its folder is made.
         answer: what ``List`` returns, or what makes it.
 
     Attributes:
@@ -164,7 +165,8 @@ class SimulatedKubelet:
                     await self._close(listener)
                     listener = None
                 elif listener is None:
-                    listener = await self._loop.create_unix_server(lambda: self._protocol(server), str(self.socket))
+                    with short_path(self.socket) as path:
+                        listener = await self._loop.create_unix_server(lambda: self._protocol(server), path)
                 ready.set()
                 await self._changed.wait()
                 self._changed.clear()

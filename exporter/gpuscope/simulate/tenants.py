@@ -59,7 +59,7 @@ def _kubelet(node: Node, socket: Path, name: str) -> "SimulatedKubelet | None":
     try:
         kubelet.start()
     except OSError as error:
-        # The socket's path is too long, for example: the GPUs are there all the same.
+        # The GPUs are there all the same.
         log.warning("no simulated kubelet: %s", error)
         return None
     return kubelet

@@ -82,6 +82,21 @@ def test_a_reload_switches_the_names(agent, tmp_path: Path, wait_for) -> None:
     wait_for(lambda: present("gpuscope_gpu_power_watts{") and not present("DCGM_"), "our names only")
 
 
+def test_switched_off_attribution_takes_the_holders_from_everywhere(agent, tmp_path: Path, wait_for) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("compat: dcgm\npod-labels: exclusive\n", encoding="utf-8")
+    one = agent("--config", str(settings), simulate="h100x8")
+
+    def held(prefix: str) -> bool:
+        return any(series.startswith(prefix) and ',pod="' in series for series in one.metrics())
+
+    wait_for(lambda: held("DCGM_FI_DEV_GPU_TEMP{") and held("gpuscope_gpu_power_watts{"), "holders")
+    settings.write_text("compat: dcgm\npod-labels: exclusive\ncollector: {attribution: false}\n", encoding="utf-8")
+    one.send(signal.SIGHUP)
+    wait_for(lambda: not held("DCGM_FI_DEV_GPU_TEMP{") and not held("gpuscope_gpu_power_watts{"), "no holders")
+    assert not held("")
+
+
 @pytest.mark.parametrize(("flag", "value"), [("--compat", "DCGM"), ("--compat", ""), ("--pod-labels", "all")])
 def test_other_values_are_refused(command, flag: str, value: str, tmp_path: Path) -> None:
     process = command(flag, value, "--check-config")

@@ -9,6 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from gpuscope.attribution.allocation import Allocation, Container, Job, PodHold
+from gpuscope.catalogue import by_name
+from gpuscope.catalogue.metric import Sample
 from gpuscope.faults import sxids, xids
 from gpuscope.nvml.identity import DriverStatus
 
@@ -91,18 +94,157 @@ def test_the_page_needs_no_script_and_nothing_from_elsewhere(client):
     assert 'http-equiv="refresh" content="5"' in answer.text
 
 
+def hold(pod, namespace="team-a", **more):
+    return PodHold(Container(namespace, pod, "main"), **more)
+
+
+def cells(client, column):
+    """Text of each row's cell in a column of the table of GPUs."""
+    page = client.get("/").text.split("<h2>GPUs</h2>")[1].split("</table>")[0]
+    found = re.findall(rf'<td data-label="{column}"><div>(.*?)</td>', page)
+    return [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in found]
+
+
+def test_holders_and_states_of_gpus_and_mig_instances_are_shown(client, build):
+    gpus = [build.healthy_gpu(0), build.healthy_gpu(1), build.lost_gpu(2), build.healthy_gpu(3), build.healthy_gpu(4)]
+    split = build.healthy_gpu(5, ("3g.40gb", "1g.10gb"))
+    first, second, lost, free, used = (gpu.identity.uuid for gpu in gpus)
+    pods = {
+        first: (hold("llama-0"), hold("side", "team-b", replica="1"), hold("side", "team-b", replica="2")),
+        lost: (hold("was-there"),),
+        split.mig[0].uuid: tuple(hold(f"chat-{number}") for number in range(5)),
+    }
+    allocation = Allocation(pods=pods, jobs={second: (Job("4711", "mei"), Job("4712"))}, in_use=frozenset({used}))
+    states = {
+        first: "busy",
+        second: "idle_allocated",
+        lost: "unhealthy",
+        free: "unallocated",
+        used: "unknown",
+        split.mig[0].uuid: "busy",
+        split.mig[1].uuid: "unallocated",
+    }
+    client.source.now = build.snapshot_of(*gpus, split, allocation=allocation, allocation_states=states)
+    Reader(client.get("/").text)
+    assert cells(client, "Held by") == [
+        "busy team-a/llama-0 team-b/side ×2",
+        "idle job 4711 (mei) job 4712",
+        "unhealthy team-a/was-there",
+        "free",
+        "unknown a process of no pod or job",
+        "busy team-a/chat-0 team-a/chat-1 team-a/chat-2 and 2 more",
+        "free",
+    ]
+
+
+def test_without_attribution_there_is_no_column_of_holders(client, build):
+    client.source.now = build.snapshot_of(build.healthy_gpu(0))
+    assert "Held by" not in client.get("/").text
+
+
+def node_samples(*rows):
+    return tuple(Sample(by_name(f"gpuscope_{name}"), labels, value) for name, labels, value in rows)
+
+
+@pytest.mark.parametrize(
+    ("samples", "title", "words", "verdict"),
+    [
+        (
+            [
+                ("filesystem_up", ("lustre01", "/l"), 0.0),
+                ("filesystem_failure_info", ("lustre01", "/l", "timeout"), 1.0),
+            ],
+            "/l does not answer",
+            "File system lustre01. A call has not returned in time",
+            "Needs attention",
+        ),
+        (
+            [("filesystem_up", ("", "/l"), 0.0), ("filesystem_failure_info", ("", "/l", "missing"), 1.0)],
+            "/l is not mounted",
+            "It is expected here",
+            "Needs attention",
+        ),
+        ([("filesystem_up", ("fs", "/l"), 0.0)], "/l does not answer", "The call fails", "Needs attention"),
+        (
+            [("attribution_source_failure_info", ("kubelet", "no_permission"), 1.0)],
+            "Who holds which GPU: pods are not known (no permission)",
+            "user id 0",
+            "All well",
+        ),
+        (
+            [("attribution_source_failure_info", ("kubelet", "missing"), 1.0)],
+            "Who holds which GPU: pods are not known (missing)",
+            "--pod-resources.socket off",
+            "All well",
+        ),
+        (
+            [("attribution_source_failure_info", ("job_files", "new_word"), 1.0)],
+            "Who holds which GPU: jobs are not known (new word)",
+            "log",
+            "All well",
+        ),
+        (
+            [("collector_success", ("power",), 0.0), ("collector_success", ("lustre",), 0.0)],
+            "Collectors that fail: lustre, power",
+            "log",
+            "All well",
+        ),
+    ],
+)
+def test_what_does_not_answer_is_a_notice(client, build, samples, title, words, verdict):
+    client.source.now = build.snapshot_of(build.healthy_gpu(0), node_samples=node_samples(*samples))
+    text = Reader(client.get("/").text).text
+    assert title in text
+    assert words in text
+    assert verdict in text
+
+
+def test_what_answers_is_no_notice(client, build):
+    fine = node_samples(
+        ("filesystem_up", ("fs", "/l"), 1.0),
+        ("filesystem_failure_info", ("fs", "/unknown", "not_visible"), 1.0),
+        ("attribution_source_up", ("kubelet",), 1.0),
+        ("collector_success", ("power",), 1.0),
+    )
+    client.source.now = build.snapshot_of(build.healthy_gpu(0), node_samples=fine, created=time.time())
+    assert 'class="notice' not in client.get("/").text
+
+
+def test_many_mounts_that_are_down_do_not_hide_the_page(client, build):
+    down = node_samples(*(("filesystem_up", (f"fs{number}", f"/m{number}"), 0.0) for number in range(40)))
+    client.source.now = build.snapshot_of(build.healthy_gpu(0), node_samples=down)
+    text = Reader(client.get("/").text).text
+    assert text.count("does not answer") == 5
+    assert "35 more mounts do not answer" in text
+
+
 def test_hostile_names_are_text(client, build):
     gpu = build.healthy_gpu(0, ("1g.10gb",), model=HOSTILE)
     fault = build.xid(gpu=0, meaning=HOSTILE, action=HOSTILE, message=HOSTILE, pci_bus_id=HOSTILE)
     driver = replace(build.driver, driver_version=HOSTILE, simulated=HOSTILE, cuda_version=HOSTILE)
-    snapshot = build.snapshot_of(gpu, build.lost_gpu(1), node=HOSTILE, version=HOSTILE, faults=(fault,), driver=driver)
+    snapshot = build.snapshot_of(
+        gpu,
+        build.lost_gpu(1),
+        node=HOSTILE,
+        version=HOSTILE,
+        faults=(fault,),
+        driver=driver,
+        allocation=Allocation(
+            pods={gpu.identity.uuid: (hold(HOSTILE, HOSTILE),)}, jobs={gpu.identity.uuid: (Job(HOSTILE, HOSTILE),)}
+        ),
+        node_samples=node_samples(
+            ("filesystem_up", (HOSTILE, HOSTILE), 0.0),
+            ("attribution_source_failure_info", (HOSTILE, HOSTILE), 1.0),
+            ("collector_success", (HOSTILE,), 0.0),
+        ),
+    )
     client.source.now = snapshot
     client.source.verdict = (False, HOSTILE)
     text = client.get("/").text
     page = Reader(text)
     assert "script" not in page.tags
     assert "<script" not in text
-    assert page.text.count("alert('x')") >= 8
+    assert page.text.count("alert('x')") >= 17
 
 
 def test_without_a_driver_the_page_says_what_to_do(client, build):

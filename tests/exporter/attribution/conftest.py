@@ -1,16 +1,19 @@
 """Four GPUs, whose device minors are not their indexes; the last one is in MIG mode."""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.protobuf import json_format
 
+from gpuscope.attribution.attributor import AttributionOptions, Attributor
 from gpuscope.attribution.devices import Devices
 from gpuscope.attribution.look import Look
 from gpuscope.nvml.identity import GpuIdentity, MigInstance
 from gpuscope.podresources import ListPodResourcesResponse
+from gpuscope.simulate.kubelet import SimulatedKubelet
 
 ANSWERS = Path(__file__).parent / "pod_resources"
 GPUS = [
@@ -59,3 +62,56 @@ def recorded():
         return json_format.ParseDict(case["answer"], ListPodResourcesResponse()), case
 
     return read
+
+
+Series = dict[str, dict[tuple[str, ...], float]]
+
+
+def _series(attributor: Attributor) -> Series:
+    """Metric name -> labels -> value."""
+    found: Series = {}
+    for metric, labels, value in attributor.samples():
+        assert labels not in found.setdefault(metric.name, {}), f"{metric.name}{labels} twice"
+        found[metric.name][labels] = value
+    return found
+
+
+def _pods(*held: tuple[str, str]) -> ListPodResourcesResponse:
+    """(pod, device id) -> kubelet's answer."""
+    answer = ListPodResourcesResponse()
+    for pod, device in held:
+        container = answer.pod_resources.add(namespace="ml", name=pod).containers.add(name="main")
+        container.devices.add(resource_name="nvidia.com/gpu", device_ids=[device])
+    return answer
+
+
+@pytest.fixture
+def kubelet(tmp_path: Path) -> Iterator[SimulatedKubelet]:
+    with SimulatedKubelet(tmp_path / "k.sock") as one:
+        yield one
+
+
+@pytest.fixture
+def attribute(tmp_path: Path, looks) -> Iterator[Callable[..., Attributor]]:
+    made: list[Attributor] = []
+
+    def make(**options) -> Attributor:
+        fields = {"kubelet_socket": tmp_path / "k.sock", "pod_logs": tmp_path / "pods", **options}
+        one = Attributor(AttributionOptions(**fields), looks)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        if one._kubelet is not None:
+            one._kubelet.close()
+
+
+@pytest.fixture
+def series() -> Callable[[Attributor], Series]:
+    return _series
+
+
+@pytest.fixture
+def pods() -> Callable[..., ListPodResourcesResponse]:
+    return _pods

@@ -4,8 +4,6 @@ import logging
 import os
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,51 +11,7 @@ import pytest
 from gpuscope.attribution.attributor import AttributionOptions, Attributor
 from gpuscope.attribution.kubelet import Kubelet, KubeletError
 from gpuscope.nvml.identity import GpuIdentity
-from gpuscope.nvml.processes import Process, ProcessList
-from gpuscope.podresources import ListPodResourcesResponse
 from gpuscope.simulate.kubelet import SimulatedKubelet
-
-Series = dict[str, dict[tuple[str, ...], float]]
-
-
-def series(attributor: Attributor) -> Series:
-    """Metric name -> labels -> value."""
-    found: Series = {}
-    for metric, labels, value in attributor.samples():
-        assert labels not in found.setdefault(metric.name, {}), f"{metric.name}{labels} twice"
-        found[metric.name][labels] = value
-    return found
-
-
-def pods(*held: tuple[str, str]) -> ListPodResourcesResponse:
-    """(pod, device id) -> kubelet's answer."""
-    answer = ListPodResourcesResponse()
-    for pod, device in held:
-        container = answer.pod_resources.add(namespace="ml", name=pod).containers.add(name="main")
-        container.devices.add(resource_name="nvidia.com/gpu", device_ids=[device])
-    return answer
-
-
-@pytest.fixture
-def kubelet(tmp_path: Path) -> Iterator[SimulatedKubelet]:
-    with SimulatedKubelet(tmp_path / "k.sock") as one:
-        yield one
-
-
-@pytest.fixture
-def attribute(tmp_path: Path, looks) -> Iterator[Callable[..., Attributor]]:
-    made: list[Attributor] = []
-
-    def make(**options) -> Attributor:
-        fields = {"kubelet_socket": tmp_path / "k.sock", "pod_logs": tmp_path / "pods", **options}
-        one = Attributor(AttributionOptions(**fields), looks)
-        made.append(one)
-        return one
-
-    yield make
-    for one in made:
-        if one._kubelet is not None:
-            one._kubelet.close()
 
 
 @pytest.mark.parametrize(
@@ -67,13 +21,13 @@ def attribute(tmp_path: Path, looks) -> Iterator[Callable[..., Attributor]]:
         ("mig", [0, 0, 0, 1, 1, 0]),
         ("time-sliced", [2, 0, 0, 0, 0, 0]),
         ("mps", [0, 2, 0, 0, 0, 1]),
-        ("dra", [0, 1, 0, 1, 0, 0]),
+        ("dra", [0, 1, 0, 1]),  # a name leaves the choice between the other two
         ("gke", [0, 1, 2, 1, 0, 1]),
         ("two-containers", [1, 1, 0, 0, 0, 0]),
     ],
 )
 def test_sharing_is_visible_and_nothing_is_counted_twice(
-    name: str, counts: list[int], kubelet, attribute, recorded
+    name: str, counts: list[int], kubelet, attribute, recorded, series
 ) -> None:
     answer, case = recorded(name)
     kubelet.answer(answer)
@@ -90,7 +44,9 @@ def test_sharing_is_visible_and_nothing_is_counted_twice(
     assert owned == exclusive
 
 
-def test_a_device_that_changes_hands_has_its_new_holder_only(kubelet, attribute, gpus: list[GpuIdentity]) -> None:
+def test_a_device_that_changes_hands_has_its_new_holder_only(
+    kubelet, attribute, gpus: list[GpuIdentity], series, pods
+) -> None:
     attributor = attribute()
     kubelet.answer(pods(("old", gpus[0].uuid)))
     attributor.refresh()
@@ -104,7 +60,7 @@ def test_a_device_that_changes_hands_has_its_new_holder_only(kubelet, attribute,
     assert found["gpuscope_allocations"]["0", gpus[0].uuid, ""] == 0
 
 
-def test_a_restarted_kubelet_is_found_at_once(kubelet, attribute, gpus: list[GpuIdentity]) -> None:
+def test_a_restarted_kubelet_is_found_at_once(kubelet, attribute, gpus: list[GpuIdentity], series, pods) -> None:
     attributor = attribute()
     kubelet.answer(pods(("a", gpus[0].uuid)))
     attributor.refresh()
@@ -118,7 +74,7 @@ def test_a_restarted_kubelet_is_found_at_once(kubelet, attribute, gpus: list[Gpu
     assert "gpuscope_podresources_errors_total" not in found
 
 
-def test_a_connection_that_was_dropped_is_made_anew(kubelet, attribute, gpus: list[GpuIdentity]) -> None:
+def test_a_connection_that_was_dropped_is_made_anew(kubelet, attribute, gpus: list[GpuIdentity], series, pods) -> None:
     attributor = attribute()
     attributor.refresh()
     kubelet.drop_connections()
@@ -134,7 +90,9 @@ def test_one_connection_serves_every_look(kubelet, attribute) -> None:
     assert (kubelet.connections, kubelet.calls) == (1, 5)
 
 
-def test_when_kubelet_is_exhausted_its_last_answer_holds(kubelet, attribute, gpus: list[GpuIdentity]) -> None:
+def test_when_kubelet_is_exhausted_its_last_answer_holds(
+    kubelet, attribute, gpus: list[GpuIdentity], series, pods
+) -> None:
     attributor = attribute()
     kubelet.answer(pods(("a", gpus[0].uuid)))
     attributor.refresh()
@@ -150,7 +108,7 @@ def test_when_kubelet_is_exhausted_its_last_answer_holds(kubelet, attribute, gpu
     assert series(attributor)["gpuscope_attribution_source_up"] == {("kubelet",): 1}
 
 
-def test_an_old_answer_does_not_hold_for_ever(kubelet, attribute, gpus: list[GpuIdentity]) -> None:
+def test_an_old_answer_does_not_hold_for_ever(kubelet, attribute, gpus: list[GpuIdentity], series, pods) -> None:
     attributor = attribute(keep_s=0.0)
     kubelet.answer(pods(("a", gpus[0].uuid)))
     attributor.refresh()
@@ -162,7 +120,7 @@ def test_an_old_answer_does_not_hold_for_ever(kubelet, attribute, gpus: list[Gpu
     assert attributor.allocation.known(gpus[0].uuid) == "unknown"
 
 
-def test_a_missing_socket_is_a_reason_and_not_a_crash(attribute, caplog) -> None:
+def test_a_missing_socket_is_a_reason_and_not_a_crash(attribute, caplog, series) -> None:
     attributor = attribute()
     with caplog.at_level(logging.INFO):
         for _ in range(3):
@@ -182,7 +140,7 @@ def test_a_missing_socket_that_was_asked_for_is_a_warning(attribute, caplog) -> 
     assert line.levelno == logging.WARNING
 
 
-def test_a_file_in_the_socket_s_place_is_named(attribute, tmp_path: Path) -> None:
+def test_a_file_in_the_socket_s_place_is_named(attribute, tmp_path: Path, series) -> None:
     (tmp_path / "k.sock").write_text("no socket")
     attributor = attribute()
     attributor.refresh()
@@ -216,7 +174,7 @@ def test_a_socket_that_may_not_be_opened_is_named(kubelet, tmp_path: Path) -> No
     os.close(reader)
 
 
-def test_a_socket_that_speaks_something_else_costs_its_answer_only(kubelet, attribute, tmp_path: Path) -> None:
+def test_a_socket_that_speaks_something_else_costs_its_answer_only(kubelet, attribute, tmp_path: Path, series) -> None:
     kubelet.speak_garbage(True)
     jobs = tmp_path / "jobs"
     jobs.mkdir()
@@ -231,11 +189,75 @@ def test_a_socket_that_speaks_something_else_costs_its_answer_only(kubelet, attr
     assert series(attributor)["gpuscope_attribution_source_up"]["kubelet",] == 1
 
 
-def test_a_kubelet_without_this_service_is_named(kubelet, attribute) -> None:
+def test_a_kubelet_without_this_service_is_named(kubelet, attribute, series) -> None:
     kubelet.fail("UNIMPLEMENTED", "unknown service v1.PodResourcesLister")
     attributor = attribute()
     attributor.refresh()
     assert series(attributor)["gpuscope_podresources_errors_total"] == {("unimplemented",): 1}
+
+
+def test_an_answer_beyond_all_measure_is_not_taken(kubelet, attribute, caplog, series, pods) -> None:
+    kubelet.answer(pods(("x" * (17 << 20), "GPU-00000000-1111-2222-3333-444444444444")))
+    attributor = attribute()
+    attributor.refresh()
+    found = series(attributor)
+    assert found["gpuscope_podresources_errors_total"] == {("bad_answer",): 1}
+    assert "gpuscope_pod_allocation_info" not in found
+    assert "at most 16777216" in caplog.text
+    kubelet.answer(pods())
+    attributor.refresh()
+    assert series(attributor)["gpuscope_attribution_source_up"]["kubelet",] == 1
+
+
+def test_advice_is_given_where_it_helps(kubelet, attribute, caplog) -> None:
+    attributor = attribute(kubelet_wanted=True)
+    kubelet.fail("UNAVAILABLE", "starting")
+    attributor.refresh()
+    assert "starting" in caplog.text
+    assert "mounted" not in caplog.text
+    kubelet.stop()
+    attributor.refresh()
+    assert "mounted" in caplog.text
+
+
+def test_a_device_id_without_end_does_not_fill_the_log(kubelet, attribute, caplog, pods) -> None:
+    kubelet.answer(pods(("p", "x" * 100_000)))
+    attribute().refresh()
+    (line,) = [record.getMessage() for record in caplog.records if "odd_device_id" in record.getMessage()]
+    assert len(line) < 400
+
+
+def test_a_device_that_a_name_may_mean_is_not_told_free(kubelet, attribute, recorded, mig) -> None:
+    kubelet.answer(recorded("dra")[0])
+    attributor = attribute()
+    attributor.refresh()
+    assert [attributor.allocation.known(one.uuid) for one in mig] == ["allocated", "unknown", "unknown"]
+
+
+def test_a_look_that_fails_leaves_nothing_stale_behind(kubelet, looks, gpus: list[GpuIdentity], pods) -> None:
+    kubelet.answer(pods(("a", gpus[0].uuid)))
+    broken, told = threading.Event(), threading.Event()
+
+    def look() -> list[object]:
+        return [None] if broken.is_set() else looks()
+
+    options = AttributionOptions(kubelet_socket=kubelet.socket, interval_s=0.05)
+    attributor = Attributor(options, look, told.set)  # type: ignore[arg-type]
+    attributor.start()
+    assert told.wait(60)
+    assert attributor.allocation.known(gpus[0].uuid) == "allocated"
+    broken.set()
+    for _ in range(3):
+        told.clear()
+        assert told.wait(60)
+    assert attributor.samples() == ()
+    assert attributor.allocation.known(gpus[0].uuid) == "unknown"
+    broken.clear()
+    for _ in range(3):
+        told.clear()
+        assert told.wait(60)
+    assert attributor.allocation.known(gpus[0].uuid) == "allocated"
+    attributor.stop()
 
 
 def test_a_socket_that_never_answers_ends_in_time(tmp_path: Path) -> None:
@@ -249,7 +271,7 @@ def test_a_socket_that_never_answers_ends_in_time(tmp_path: Path) -> None:
     assert found.value.code == "timeout"
 
 
-def test_mig_devices_that_appear_are_known_at_once(kubelet, tmp_path: Path, looks, mig) -> None:
+def test_mig_devices_that_appear_are_known_at_once(kubelet, tmp_path: Path, looks, mig, pods) -> None:
     kubelet.answer(pods(("a", mig[0].uuid)))
     seen = looks(up=False)
     told = threading.Event()
@@ -263,7 +285,29 @@ def test_mig_devices_that_appear_are_known_at_once(kubelet, tmp_path: Path, look
     attributor.stop()
 
 
-def test_a_lost_gpu_keeps_its_holders(kubelet, tmp_path: Path, looks, mig, gpus: list[GpuIdentity]) -> None:
+def test_a_gpu_in_mig_mode_is_free_when_all_its_instances_are(kubelet, pods, looks, mig, gpus) -> None:
+    seen = looks()
+    attributor = Attributor(AttributionOptions(kubelet_socket=kubelet.socket), lambda: seen)
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "unallocated"
+    kubelet.answer(pods(("a", mig[1].uuid)))
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "allocated"
+    assert [attributor.allocation.known(one.uuid) for one in mig] == ["unallocated", "allocated", "unallocated"]
+    seen = looks(up=False)
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "allocated", "also while the GPU is lost"
+    kubelet.answer(pods())
+    kubelet.fail("UNAVAILABLE", "")
+    attributor._answer = None  # as after a minute
+    attributor.refresh()
+    assert attributor.allocation.known(gpus[3].uuid) == "unknown"
+    attributor._kubelet.close()
+
+
+def test_a_lost_gpu_keeps_its_holders(
+    kubelet, tmp_path: Path, looks, mig, gpus: list[GpuIdentity], series, pods
+) -> None:
     """Whose job a lost GPU takes along is what the pager asks."""
     seen = looks()
     attributor = Attributor(AttributionOptions(kubelet_socket=kubelet.socket), lambda: seen)
@@ -275,112 +319,14 @@ def test_a_lost_gpu_keeps_its_holders(kubelet, tmp_path: Path, looks, mig, gpus:
     assert {labels[4] for labels in series(attributor)["gpuscope_pod_allocation_info"]} == {"a", "b"}
 
 
-UID = "0a1b2c3d-1111-2222-3333-444444444444"
-
-
-def proc(tmp_path: Path, **cgroups: str) -> Path:
-    """A proc file system with processes ``p<pid>``."""
-    for name, cgroup in cgroups.items():
-        folder = tmp_path / "proc" / name[1:]
-        folder.mkdir(parents=True)
-        (folder / "cgroup").write_text(f"0::{cgroup}\n")
-        (folder / "stat").write_text(f"{name[1:]} (python) S " + " ".join(["1"] * 18 + ["100"] + ["0"] * 20))
-        (folder / "status").write_text("Uid:\t1000\t1000\t1000\t1000\n")
-    return tmp_path / "proc"
-
-
-def test_processes_add_memory_and_who_never_asked(kubelet, attribute, tmp_path: Path, looks, gpus) -> None:
-    pod = f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-{'a' * 64}.scope"
-    procfs = proc(tmp_path, p10=pod, p11="/user.slice", p12="/system.slice/slurmstepd.scope/job_77/step_0/user/task_0")
-    (tmp_path / f"pods/ml_train-0_{UID}/main").mkdir(parents=True)
-    listed = ProcessList(
-        time.clock_gettime(time.CLOCK_BOOTTIME),
-        (Process(10, 2 << 30, None, None), Process(11, 1 << 30, None, None), Process(12, 3 << 30, None, None)),
-        {gpu.uuid: 10 << 30 for gpu in gpus},
-    )
-    kubelet.answer(pods(("train-0", gpus[0].uuid)))
-    attributor = Attributor(
-        AttributionOptions(kubelet_socket=kubelet.socket, procfs=procfs, pod_logs=tmp_path / "pods", visible=True),
-        lambda: looks(listed=listed)[:2],
-    )
-    attributor.refresh()
-    attributor._kubelet.close()
-    found = series(attributor)
-    first, second = [("0", gpus[0].uuid, ""), ("1", gpus[1].uuid, "")]
-    assert found["gpuscope_pod_memory_used_bytes"] == {
-        (*first, "ml", "train-0", "main"): 2 << 30,
-        (*second, "ml", "train-0", "main"): 2 << 30,
-    }
-    assert found["gpuscope_job_memory_used_bytes"] == {(*first, "77"): 3 << 30, (*second, "77"): 3 << 30}
-    assert found["gpuscope_unowned_memory_used_bytes"] == {first: 1 << 30, second: 1 << 30}
-    # On the first GPU the container asked kubelet for it, on the second it did not.
-    assert list(found["gpuscope_pod_allocation_info"]) == [
-        (*first, "ml", "train-0", "main", UID, "nvidia.com/gpu", ""),
-        (*second, "ml", "train-0", "main", UID, "", ""),
-    ]
-    assert found["gpuscope_allocations"] == {first: 2, second: 2}
-    total = 0.0
-    for name in ("pod", "job", "unowned"):
-        total += sum(v for k, v in found[f"gpuscope_{name}_memory_used_bytes"].items() if k[:3] == first)
-    assert total <= 10 << 30
-
-
-def test_a_job_that_runs_in_a_pod_is_told_with_the_pod(attribute, tmp_path: Path, looks, gpus) -> None:
-    """Slinky and soperator run slurmd in pods."""
-    pod = f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-{'a' * 64}.scope"
-    procfs = proc(tmp_path, p10=f"{pod}/system.slice/slurmstepd.scope/job_77/step_0/user/task_0")
-    (tmp_path / f"pods/slurm_worker-0_{UID}/slurmd").mkdir(parents=True)
-    listed = ProcessList(time.clock_gettime(time.CLOCK_BOOTTIME), (Process(10, 2 << 30, None, None),), {})
-    attributor = Attributor(
-        AttributionOptions(procfs=procfs, pod_logs=tmp_path / "pods", visible=True),
-        lambda: looks(listed=listed)[:1],
-    )
-    attributor.refresh()
-    found = series(attributor)
-    assert [labels[3:6] for labels in found["gpuscope_pod_allocation_info"]] == [("slurm", "worker-0", "slurmd")]
-    assert [labels[4] for labels in found["gpuscope_job_allocation_info"]] == ["77"]
-
-
-def test_a_pod_s_uid_comes_from_its_logs_where_it_is_the_only_one(kubelet, attribute, tmp_path: Path, gpus) -> None:
-    kubelet.answer(pods(("once", gpus[0].uuid), ("twice", gpus[1].uuid), ("never", gpus[2].uuid)))
-    for name in (f"ml_once_{UID}", f"ml_twice_{UID[:-1]}5", f"ml_twice_{UID[:-1]}6"):
-        (tmp_path / "pods" / name).mkdir(parents=True)
-    attributor = attribute()
-    attributor.refresh()
-    uids = {labels[4]: labels[6] for labels in series(attributor)["gpuscope_pod_allocation_info"]}
-    assert uids == {"once": UID, "twice": "", "never": ""}
-
-
-def test_without_sight_of_processes_there_is_no_memory_by_pod(kubelet, attribute, tmp_path: Path) -> None:
-    attributor = attribute(visible=False)
-    attributor.refresh()
-    found = series(attributor)
-    assert not [name for name in found if "memory" in name]
-    assert found["gpuscope_attribution_source_up"] == {("kubelet",): 1}
-
-
-def test_odd_job_files_are_counted_and_the_good_one_is_kept(attribute, tmp_path: Path, caplog) -> None:
-    jobs = tmp_path / "jobs"
-    jobs.mkdir()
-    (jobs / "0").write_text("42\n")
-    (jobs / "99").write_text("43\n")
-    (jobs / "gpu zero").write_text("44\n")
-    (jobs / "1").write_bytes(b"\x00\xff" * 10)
-    (jobs / "3.2").write_text("45\n46\n")
-    attributor = attribute(kubelet_socket=None, job_files=jobs)
-    with caplog.at_level(logging.INFO):
-        attributor.refresh()
-        attributor.refresh()
-    found = series(attributor)
-    assert [labels[3:5] for labels in found["gpuscope_job_allocation_info"]] == [("", "42"), ("2", "45"), ("2", "46")]
-    counted = {labels[1]: value for labels, value in found["gpuscope_attribution_problems_total"].items()}
-    assert sum(counted.values()) == 6, counted
-    assert counted["no_such_device"] == 2
-    assert len([record for record in caplog.records if "99" in record.message]) == 1
-
-
-def test_an_unreadable_job_folder_is_unknown_and_not_free(attribute, tmp_path: Path, gpus) -> None:
-    attributor = attribute(kubelet_socket=None, job_files=tmp_path / "nowhere", visible=True)
-    attributor.refresh()
-    assert series(attributor)["gpuscope_attribution_source_failure_info"] == {("job_files", "missing"): 1}
-    assert attributor.allocation.known(gpus[0].uuid) == "unknown"
+def test_a_socket_path_that_the_kernel_does_not_take_is_reached_all_the_same(tmp_path: Path, gpus, pods) -> None:
+    socket_path = tmp_path / ("a" * 60) / ("b" * 60) / "kubelet.sock"
+    open_files = len(os.listdir("/proc/self/fd"))
+    with SimulatedKubelet(socket_path, pods(("far", gpus[0].uuid))) as kubelet:
+        client = Kubelet(socket_path)
+        assert client.list().pod_resources[0].name == "far"
+        kubelet.drop_connections()
+        assert client.list().pod_resources[0].name == "far"
+        client.close()
+    assert not socket_path.exists()
+    assert len(os.listdir("/proc/self/fd")) <= open_files + 1

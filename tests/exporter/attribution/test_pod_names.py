@@ -198,7 +198,7 @@ def test_a_hundred_odd_names_are_a_few_lines(node: _Node, caplog: pytest.LogCapt
     node.names.find(_UID)
     assert node.names.problems.counts == {"odd_name": 100}
     assert len(caplog.records) == 11
-    assert caplog.records[-1].getMessage() == "90 more files cannot be used"
+    assert caplog.records[-1].getMessage() == "90 more cannot be used"
 
 
 @given(st.text(st.characters(blacklist_characters="/\0"), min_size=1, max_size=60), st.text(max_size=80))

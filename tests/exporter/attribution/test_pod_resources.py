@@ -16,7 +16,7 @@ NAMES = sorted(file.stem for file in (Path(__file__).parent / "pod_resources").g
 @pytest.mark.parametrize("name", NAMES)
 def test_a_recorded_answer_names_who_holds_what(name: str, recorded, devices: Devices) -> None:
     answer, case = recorded(name)
-    found, problems = holds(answer, devices)
+    found, problems, _ = holds(answer, devices)
     told = {uuid: [[*hold.holder, hold.resource, hold.replica] for hold in held] for uuid, held in found.items()}
     assert told == case["holds"]
     assert [list(problem) for problem in problems] == case["problems"]
@@ -24,7 +24,7 @@ def test_a_recorded_answer_names_who_holds_what(name: str, recorded, devices: De
 
 def test_the_same_container_is_told_once_for_each_share(recorded, devices: Devices) -> None:
     answer, _ = recorded("time-sliced")
-    found, _ = holds(answer, devices, lambda namespace, pod: f"{namespace}-{pod}")
+    found, *_ = holds(answer, devices, lambda namespace, pod: f"{namespace}-{pod}")
     (held,) = found.values()
     assert [(hold.holder.pod, hold.replica) for hold in held] == [("nb-a", "0"), ("nb-a", "3"), ("nb-b", "1")]
     assert {hold.pod_uid for hold in held} == {"dev-nb-a", "dev-nb-b"}
@@ -35,7 +35,7 @@ def test_an_index_is_never_taken_for_a_device_minor(devices: Devices) -> None:
     answer = ListPodResourcesResponse()
     container = answer.pod_resources.add(namespace="n", name="p").containers.add(name="c")
     container.devices.add(resource_name="nvidia.com/gpu", device_ids=["nvidia0", "nvidia1"])
-    found, problems = holds(answer, devices)
+    found, problems, _ = holds(answer, devices)
     assert (found, [problem.reason for problem in problems]) == ({}, ["unknown_device", "unknown_device"])
 
 

@@ -51,7 +51,7 @@ PROMISED = {
     },
     "G NVLink": {
         "nvlink": "gpu_nvlink_links gpu_nvlink_{bytes,errors}_total",
-        "nvlink_links": "gpu_nvlink_link_up gpu_nvlink_link_{bytes,packets,errors,fec_history}_total gpu_nvlink_link_bit_error_ratio "
+        "nvlink_links": "gpu_nvlink_link_{bytes,packets,errors,fec_history}_total gpu_nvlink_link_{up,bit_error_ratio} "
         "gpu_nvlink_link_speed_bytes_per_second",
     },
     "H fabric, C2C, confidential computing, vGPU": {

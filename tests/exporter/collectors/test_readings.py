@@ -117,3 +117,17 @@ def test_an_integral_stands_still_without_a_value_and_starts_absent() -> None:
     assert integral.add(0.5, 10) == 5
     assert integral.add(None, 10) == 5
     assert integral.add(float("nan"), 10) == 5
+
+
+def test_busy_seconds_stay_while_the_driver_has_no_newer_sample(machine) -> None:
+    node = machine("h100x8")
+    node.cycle(5)
+    before = node.series("gpuscope_gpu_busy_seconds_total")
+    assert len(before) == 8
+    node.cycle(0)
+    node.cycle(0)
+    assert node.series("gpuscope_gpu_busy_seconds_total") == before
+    node.cycle(5)
+    after = node.series("gpuscope_gpu_busy_seconds_total")
+    assert after.keys() == before.keys()
+    assert sum(after.values()) > sum(before.values())

@@ -107,21 +107,6 @@ def test_without_lctl(tree, value) -> None:
         assert value(samples, "lustre_source_unavailable_info", param="state", source="lctl", reason=reason) == 1
 
 
-def test_lctl_that_hangs_is_killed_with_all_that_it_started(tree, tmp_path: Path, value) -> None:
-    tree.mounts("60 27 0:60 / /lustre01 rw - lustre m@tcp:/lustre01 rw\n")
-    script = f'#!/bin/sh\nsleep 300 &\necho $! >> "{tmp_path}/children"\nwait\n'
-    source = LustreSource(tree.proc, tree.sys, lctl=Lctl(str(program(tmp_path / "x", script)), timeout_s=1.0))
-    samples = source.read()
-    assert value(samples, "lustre_source_unavailable_info", param="import", source="lctl", reason="timeout") == 1
-    for child in (tmp_path / "children").read_text().split():
-        try:
-            state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            continue
-        assert state in "ZX", "it waits for somebody to take note of its end"
-    assert len((tmp_path / "children").read_text().split()) == 1, "it is not run again at once"
-
-
 def unprivileged(run: Callable[[], T]) -> T:
     """Runs something in a thread without the capabilities by which root passes over file modes."""
     libc = ctypes.CDLL(None, use_errno=True)

@@ -231,6 +231,13 @@ def test_more_mounts_than_can_be_watched_are_told(tree, watching, eventually, se
     assert value(source.samples(), "filesystem_source_failures_total", reason="too_many") == 1
 
 
+def test_an_expected_mount_is_not_called_missing_for_being_one_of_many(tree, watching, eventually, value) -> None:
+    tree.mounts(*(f"{100 + n} 27 0:{100 + n} / /mnt{n} rw - nfs4 nas:/{n} rw\n" for n in range(140)))
+    source = watching(Selection(expected=frozenset({b"/mnt139"})), interval_s=20.0)
+    eventually(lambda: value(source.samples(), "filesystem_up", mountpoint="/mnt139") == 1, "its answer")
+    assert value(source.samples(), "filesystem_failure_info") is None
+
+
 def test_threads_of_mounts_that_hung_and_went_have_an_end(tree, watching, answers, eventually, value) -> None:
     source = watching(timeout_s=1.0, interval_s=600.0)
     for number in range(80):

@@ -54,6 +54,37 @@ def test_what_another_mount_covers_is_left_out() -> None:
     assert picked(Selection(), "0:49 / /data rw - autofs auto rw", "0:50 / /data rw - nfs4 n:/data rw") == ["/data"]
 
 
+def test_what_a_mount_above_covers_is_left_out() -> None:
+    table = (
+        "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        "21 20 0:50 / /data rw - nfs4 n:/data rw\n"
+        "22 21 0:51 / /data/sub rw - nfs4 n:/sub rw\n"
+        "23 22 0:52 / /data/sub/deep rw - nfs4 n:/deep rw\n"
+        "24 21 0:53 / /data rw - tmpfs tmpfs rw\n"
+        "25 20 0:54 / /database rw - nfs4 n:/base rw\n"
+        "26 24 0:55 / /data/again rw - nfs4 n:/again rw\n"
+        "27 20 0:56 / /mnt/a rw - nfs4 n:/a rw\n"
+    )
+
+    def watched(more: str = "") -> list[bytes]:
+        return [mount.mountpoint for mount in Selection().pick(parse_mountinfo((table + more).encode(), print))]
+
+    assert watched() == [b"/database", b"/data/again", b"/mnt/a"]
+    assert watched("28 20 0:57 / /mnt rw - tmpfs tmpfs rw\n") == [b"/database", b"/data/again"]
+    assert watched("28 20 0:58 / / rw - tmpfs tmpfs rw\n") == []
+
+
+def test_mounts_whose_parents_go_round_in_circles_are_survived() -> None:
+    lines = "21 22 0:50 / /a rw - nfs4 n:/a rw\n22 21 0:51 / /b rw - nfs4 n:/b rw\n23 23 0:52 / /c rw - nfs4 n:/c rw\n"
+    found = Selection().pick(parse_mountinfo(lines.encode(), print))
+    assert [mount.mountpoint for mount in found] == [b"/a", b"/b", b"/c"]
+
+
+def test_expected_mounts_come_first_so_that_no_limit_leaves_them_out() -> None:
+    lines = [f"0:{number} / /m{number} rw - nfs4 n:/{number} rw" for number in range(4)]
+    assert picked(Selection(expected=frozenset({b"/m3", b"/m2"})), *lines) == ["/m2", "/m3", "/m0", "/m1"]
+
+
 def test_bind_mounts_are_one_file_system_under_the_path_that_users_know() -> None:
     lines = [
         "0:50 /sub /var/lib/kubelet/pods/1/volumes/a rw - lustre m@tcp:/fs rw",

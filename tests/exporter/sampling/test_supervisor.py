@@ -121,6 +121,23 @@ def test_a_wedged_call_costs_its_gpu_only_and_the_agent_stays_alive(agent) -> No
     assert _value(back.gpus[1], "gpuscope_gpu_worker_stuck") == 0
 
 
+def test_a_gpu_that_hangs_from_the_start_hides_no_other_from_attribution(agent, tmp_path: Path) -> None:
+    scenario = tmp_path / "hangs.yaml"
+    scenario.write_text("title: hangs\nextends: h100x8\nevents: [{at: 0, do: wedge, gpu: 1}]\n", encoding="utf-8")
+    one = agent(str(scenario))
+    one.until(lambda now: len(now.gpus) == 8 and now.gpus[1].reason == "timeout")
+    one.until(lambda _: one.supervisor.publisher.looks)
+    assert [look.up for look in one.supervisor.publisher.looks] == [True, False, *[True] * 6]
+
+
+def test_attribution_sees_all_gpus_or_none(agent) -> None:
+    one = agent("h100x8")
+    seen: set[int] = set()
+    one.until(lambda now: seen.add(len(one.supervisor.publisher.looks)) or _all_up(now))
+    one.until(lambda _: one.supervisor.publisher.looks)
+    assert seen <= {0, 8}
+
+
 def test_a_gpu_that_needs_a_reset_says_so(agent) -> None:
     one = agent("h100x8")
     one.until(_all_up)

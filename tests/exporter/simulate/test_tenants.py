@@ -1,6 +1,8 @@
 """Files and socket of a simulated machine's pods and jobs, read by the parts that read a real machine's."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -127,12 +129,16 @@ def test_job_files_are_those_of_a_prolog(machine: _Machine) -> None:
 
 def test_files_and_socket_follow_the_pods(machine: _Machine) -> None:
     assert machine.pods() == ["trainer", "share-0", "share-1", "idle"]
+    stat = machine.proc / "20034" / "stat"
+    began = stat.stat().st_mtime_ns, stat.read_text(encoding="utf-8")
     old = [process.pid for process in machine.driver.node.gpus[0].processes()]
     machine.clock.advance(61)
     # kubelet's answer alone moves the story on.
     assert machine.pods() == ["share-0", "share-1", "idle", "successor"]
     assert {_names(owner) for owner in machine.owned(0)} == {("team-a", "successor", "main")}
     assert [machine.owners.find(pid) for pid in old] == [Unknown.GONE, Unknown.GONE]
+    # A process that goes on keeps the time at which it began.
+    assert (stat.stat().st_mtime_ns, stat.read_text(encoding="utf-8")) == began
     logs = machine.tenants.pod_logs
     assert {path.name.split("_")[1] for path in logs.iterdir()} == {"successor", "idle", "share-0", "share-1"}
     assert all(link.exists() for link in logs.with_name("containers").iterdir())
@@ -227,3 +233,27 @@ def test_closing_leaves_no_thread_and_no_socket(machine: _Machine) -> None:
     assert "simulated kubelet" not in [thread.name for thread in threading.enumerate()]
     machine.clock.advance(61)
     machine.driver.node.tick()
+
+
+def test_a_machine_without_pods_loads_neither_grpc_nor_protobuf(write, tmp_path: Path) -> None:
+    text = (
+        "import sys, pathlib\n"
+        "from gpuscope import simulate\n"
+        "driver = simulate.SimulatedDriver(simulate.load(sys.argv[1]))\n"
+        "folder = pathlib.Path(sys.argv[2])\n"
+        "tenants = simulate.SimulatedTenants(driver.node, folder, folder / 'proc', 'n')\n"
+        "print(sorted({'asyncio', 'grpclib', 'google.protobuf'} & set(sys.modules)))\n"
+        "tenants.close()\n"
+    )
+    seen = {}
+    for name in (write("gpus: [{model: l40s}]"), "gb200"):
+        done = subprocess.run(
+            [sys.executable, "-c", text, name, str(tmp_path)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        seen[name] = done.stdout.strip()
+    assert list(seen.values()) == ["[]", "['asyncio', 'google.protobuf', 'grpclib']"]

@@ -67,6 +67,7 @@ class LustreSource:
     ) -> None:
         self._procfs = procfs
         self._selection = selection or Selection()
+        self._lctl = lctl
         self._troubles = Troubles("Lustre")
         self._tree = Tree(procfs, sysfs, lctl, self._troubles.note)
         self._llite = Llite()
@@ -78,7 +79,9 @@ class LustreSource:
         self._cycle.start()
 
     def stop(self) -> None:
-        """Ends it."""
+        """Ends it, and a command that it waits for."""
+        if self._lctl is not None:
+            self._lctl.close()
         self._cycle.stop()
 
     def samples(self) -> tuple[Sample, ...]:
