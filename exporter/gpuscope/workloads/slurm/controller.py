@@ -1,0 +1,83 @@
+"""What slurmctld knows: jobs that wait, run, or ended minutes ago (``MinJobAge``), and nodes."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from gpuscope.errors import SourceError
+from gpuscope.workloads.slurm.command import SlurmCommands
+from gpuscope.workloads.slurm.job_json import job_rows
+from gpuscope.workloads.slurm.job_text import jobs_of_text
+from gpuscope.workloads.slurm.node_record import nodes_of_json, nodes_of_text
+from gpuscope.workloads.slurm.problems import Problems
+from gpuscope.workloads.slurm.row import JobRow, NodeRow
+from gpuscope.workloads.slurm.value import number
+
+__all__ = ["Controller"]
+
+_RELEASE = re.compile(r"slurm(?:-\S+)?\s+(\d+)\.(\d+)")
+_JSON_OF_SQUEUE = (21, 8)
+_JSON_OF_SCONTROL = (23, 2)
+_FATAL = frozenset({"unreachable", "timeout", "missing", "permission"})
+"""Reasons for which the text form would fail as well."""
+
+
+class Controller:
+    """Asks slurmctld through its clients.
+
+    Args:
+        commands: how they are run.
+        use_json: whether JSON is preferred.
+    """
+
+    def __init__(self, commands: SlurmCommands, *, use_json: bool = True) -> None:
+        self._commands = commands
+        self._use_json = use_json
+        self.release = ""
+
+    def read(self, problems: Problems) -> tuple[list[JobRow], list[NodeRow]]:
+        """Rows of all jobs and all nodes.
+
+        Args:
+            problems: gets ``json_unusable`` where text had to do, and what could not be understood.
+
+        Raises:
+            SourceError: as of ``SlurmCommands.run``. slurmctld that does not answer is ``unreachable``, also where the
+                client says "no jobs" and calls that a success.
+        """
+        answer = self._commands.run("scontrol", "--version")
+        match = _RELEASE.match(answer.strip())
+        release = (int(match[1]), int(match[2])) if match else (0, 0)
+        self.release = answer.strip()
+        if self._use_json and release >= _JSON_OF_SQUEUE:
+            by_scontrol = release >= _JSON_OF_SCONTROL
+            try:
+                jobs = self._json("jobs", by_scontrol)
+                nodes = self._json("nodes", by_scontrol)
+            except SourceError as error:
+                if str(error) in _FATAL:
+                    raise
+                problems.add("json_unusable", str(error))
+            else:
+                return job_rows(jobs, problems), nodes_of_json(nodes, problems)
+        return (
+            jobs_of_text(self._commands.run("scontrol", "--all", "--details", "show", "job"), problems),
+            nodes_of_text(self._commands.run("scontrol", "--all", "--details", "show", "node"), problems),
+        )
+
+    def _json(self, what: str, by_scontrol: bool) -> object:
+        if by_scontrol:
+            output = self._commands.run("scontrol", "--all", "--json", "show", what)
+        else:
+            output = self._commands.run("squeue" if what == "jobs" else "sinfo", "--all", "--json")
+        try:
+            answer = json.loads(output)
+        except ValueError as error:
+            raise SourceError("not_json") from error
+        if not isinstance(answer, Mapping) or not isinstance(answer.get(what), list):
+            raise SourceError("not_json")
+        # With slurmctld away squeue and sinfo of 21.08 and 22.05 exit with 0 and tell an error in the document, and
+        # scontrol of 24.11 to 26.05 does so with no error at all: an empty list that was never updated.
+        if answer.get("errors") or (not answer[what] and number(answer.get("last_update")) == 0):
+            raise SourceError("unreachable")
+        return answer[what]

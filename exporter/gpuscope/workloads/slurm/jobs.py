@@ -1,0 +1,188 @@
+"""Puts the records of one job together: its attempts, the tasks of an array, the components of a heterogeneous job."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from gpuscope.workloads.observation import (
+    Attempt,
+    JobFacts,
+    JobKey,
+    JobState,
+    ObservedJob,
+    ObservedNode,
+)
+from gpuscope.workloads.slurm.attempt import attempt_of, has_run, requeued_attempt, with_nodes
+from gpuscope.workloads.slurm.heterogeneous import merge_components
+from gpuscope.workloads.slurm.problems import Problems
+from gpuscope.workloads.slurm.row import JobRow
+from gpuscope.workloads.slurm.states import base_of, job_state, outcome, strange_words
+
+__all__ = ["Memory", "assemble", "tasks_of"]
+
+MAX_WAITING_TASKS = 1000
+_TASKS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([1-9][0-9]*))?)?")
+
+
+@dataclass(slots=True)
+class Memory:
+    """What slurmctld told of a job and will not tell again after a requeue.
+
+    Attributes:
+        created: unix time of the first submission.
+        attempts: number -> attempt as last seen.
+    """
+
+    created: float
+    attempts: dict[int, Attempt] = field(default_factory=dict)
+
+
+def assemble(
+    live: Iterable[JobRow],
+    history: Iterable[JobRow],
+    nodes: Mapping[str, ObservedNode],
+    memory: dict[tuple[str, int], Memory],
+    problems: Problems,
+) -> list[ObservedJob]:
+    """All jobs.
+
+    Args:
+        live: records of slurmctld.
+        history: records of slurmdbd or of the completion log, each of one attempt.
+        nodes: by name.
+        memory: (id, component) -> what is remembered; brought up to date.
+        problems: gets what cannot be understood.
+    """
+    present: dict[tuple[str, int], JobRow] = {}
+    for row in live:
+        for uid, one in _expanded(row, problems):
+            present[uid, one.het_offset or 0] = one
+    past: dict[tuple[str, int], list[JobRow]] = {}
+    for row in history:
+        # Tasks of an array that wait are slurmctld's to tell: they run from there.
+        if row.array_tasks == "" and base_of(row.states) != "RESIZING":
+            past.setdefault((_uid(row), row.het_offset or 0), []).append(row)
+    components: dict[str, list[ObservedJob]] = {}
+    for key in memory.keys() - present.keys() - past.keys():
+        del memory[key]
+    for key in dict.fromkeys((*present, *past)):
+        rows = sorted(past.get(key, ()), key=lambda row: (row.submitted or 0.0, row.started or 0.0))
+        job = _job(key, present.get(key), rows, nodes, memory, problems)
+        components.setdefault(key[0], []).append(job)
+    return [merge_components(jobs) for jobs in components.values()]
+
+
+def tasks_of(text: str, limit: int = MAX_WAITING_TASKS) -> tuple[list[int], bool]:
+    """Indexes of an array's tasks that wait, from ``1,4-8:2%3``, and whether these are all that the text names."""
+    found: list[int] = []
+    for part in text.partition("%")[0].split(","):
+        match = _TASKS.fullmatch(part)
+        if match is None:
+            return found, False
+        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
+        for index in range(first, last + 1, step):
+            if len(found) >= limit:
+                return found, False
+            found.append(index)
+    return found, True
+
+
+def _uid(row: JobRow) -> str:
+    if row.het_job:
+        return str(row.het_job)
+    return str(row.job_id) if row.array_job is None or row.array_task is None else f"{row.array_job}_{row.array_task}"
+
+
+def _expanded(row: JobRow, problems: Problems) -> Iterator[tuple[str, JobRow]]:
+    if not row.array_tasks:
+        yield _uid(row), row
+        return
+    tasks, whole = tasks_of(row.array_tasks)
+    if not whole:
+        problems.add("array_too_long", row.array_tasks)
+    for task in tasks:
+        yield f"{row.array_job or row.job_id}_{task}", replace(row, array_task=task, array_tasks="")
+
+
+def _job(
+    key: tuple[str, int],
+    live: JobRow | None,
+    past: Sequence[JobRow],
+    nodes: Mapping[str, ObservedNode],
+    memory: dict[tuple[str, int], Memory],
+    problems: Problems,
+) -> ObservedJob:
+    last = past[-1] if live is None else live
+    restarts = last.restarts if last.restarts is not None else max(0, len(past) - 1)
+    past = past[-(restarts + 1) :]  # what is older belongs to a job that had the same number
+    same = next((row for row in past if row.started == last.started and has_run(row)), None)
+    if live is not None and same is not None:
+        last = _completed_by(live, same)
+    for word in strange_words(last.states, of_node=False):
+        problems.add("unknown_job_state", word)
+    attempts: dict[int, Attempt] = {}
+    number = restarts
+    for row in reversed([row for row in past if has_run(row) and row.started != last.started]):
+        number = min(number - 1, row.restarts) if row.restarts is not None else number - 1
+        if number < 0:
+            break
+        attempts[number] = attempt_of(row, number, problems)
+    known = memory.get(key)
+    submitted = min((row.submitted for row in (*past, last) if row.submitted is not None), default=0.0)
+    if known is None or restarts == 0:
+        known = Memory(submitted)
+    for earlier, attempt in known.attempts.items():
+        if earlier < restarts and earlier not in attempts and attempt.ended is not None:
+            attempts[earlier] = attempt
+    before = attempts.get(restarts - 1, known.attempts.get(restarts - 1))
+    if restarts > 0 and _still_ends(last, before):
+        # Slurm counts a restart as soon as it is asked for, while the attempt before it is still being cleaned up.
+        attempts[restarts - 1] = before or Attempt(restarts - 1, last.started)
+    else:
+        if restarts > 0 and (before is None or before.ended is None):
+            attempts[restarts - 1] = requeued_attempt(last, restarts - 1, before, problems)
+        if has_run(last):
+            attempts[restarts] = attempt_of(last, restarts, problems)
+    attempts = {one: attempt for one, attempt in attempts.items() if one >= restarts - 1 or attempt.ended is not None}
+    told = {one: with_nodes(attempts[one], nodes) for one in sorted(attempts)}
+    memory[key] = Memory(min(known.created, submitted), told)
+    return _observed(key[0], last, restarts, memory[key])
+
+
+def _observed(uid: str, row: JobRow, restarts: int, known: Memory) -> ObservedJob:
+    ended_as = outcome(row.states)
+    state = JobState.UNKNOWN if ended_as else job_state(row.states, row.reason, restarts)
+    return ObservedJob(
+        key=JobKey("slurm", "", uid),
+        facts=JobFacts(row.name, _kind(row), row.account, row.partition, row.user, row.gpus, row.qos),
+        created=known.created,
+        state=state,
+        attempts=tuple(known.attempts.values()),
+        outcome=ended_as,
+        ended=row.ended if ended_as is not None else None,
+        restarts=restarts,
+    )
+
+
+def _still_ends(row: JobRow, before: Attempt | None) -> bool:
+    if outcome(row.states) is not None or "COMPLETING" not in row.states:
+        return False
+    return base_of(row.states) != "COMPLETING" or (before is not None and before.started == row.started)
+
+
+def _kind(row: JobRow) -> str:
+    if row.het_job:
+        return "het_job"
+    return "job" if row.array_job is None else "array_task"
+
+
+def _completed_by(live: JobRow, same: JobRow) -> JobRow:
+    """What slurmctld says, and of slurmdbd's record of the same attempt what slurmctld never tells."""
+    return replace(
+        live,
+        killed_by=same.killed_by,
+        failed_node=live.failed_node or same.failed_node,
+        comment=live.comment or same.comment,
+        gpus=same.gpus if live.gpus is None else live.gpus,
+        account=live.account or same.account,
+    )

@@ -1,0 +1,123 @@
+"""The Slurm source: all jobs and nodes of one cluster, now."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from pathlib import Path
+
+from gpuscope.errors import SourceError
+from gpuscope.workloads.observation import Observation, ObservedJob, ObservedNode
+from gpuscope.workloads.slurm.accounting import Accounting
+from gpuscope.workloads.slurm.command import SlurmCommands
+from gpuscope.workloads.slurm.completion import CompletionLog
+from gpuscope.workloads.slurm.controller import Controller
+from gpuscope.workloads.slurm.jobs import Memory, assemble
+from gpuscope.workloads.slurm.nodes import observe_nodes
+from gpuscope.workloads.slurm.problems import ProblemLog, Problems
+from gpuscope.workloads.slurm.row import JobRow
+from gpuscope.workloads.slurm.states import base_of, outcome
+
+__all__ = ["SlurmSource"]
+
+HISTORY_S = 24 * 3600.0
+ACCOUNTING_EVERY_S = 120.0
+
+_LIVING = frozenset({"PENDING", "RUNNING", "SUSPENDED"})
+_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job", "array_too_long"})
+
+
+class SlurmSource:
+    """Reads a Slurm cluster with its own commands, as any user may; it changes nothing.
+
+    Args:
+        commands: folder of the programs ``scontrol``, ``squeue``, ``sinfo`` and ``sacct``; ``None`` looks in ``$PATH``.
+        timeout_s: after this a command is killed.
+        history_s: jobs that ended longer ago are not told.
+        accounting_every_s: slurmdbd is asked at most so often, except when slurmctld no longer tells a job that lived.
+        completion_log: file of ``jobcomp/filetxt``, of use where there is no slurmdbd.
+        completion_zone: zone of its times; ``None`` is that of this machine.
+        use_json: whether to prefer JSON. Text takes less memory, but in it a job's name can lie.
+    """
+
+    def __init__(
+        self,
+        commands: Path | None = None,
+        *,
+        timeout_s: float = 60.0,
+        history_s: float = HISTORY_S,
+        accounting_every_s: float = ACCOUNTING_EVERY_S,
+        completion_log: Path | None = None,
+        completion_zone: tzinfo | None = None,
+        use_json: bool = True,
+    ) -> None:
+        runner = SlurmCommands(commands, timeout_s)
+        self._controller = Controller(runner, use_json=use_json)
+        self._accounting = Accounting(runner, history_s)
+        self._accounting_every_s = accounting_every_s
+        self._completions = None if completion_log is None else CompletionLog(completion_log, completion_zone)
+        self._history_s = history_s
+        self._log = ProblemLog()
+        self._memory: dict[tuple[str, int], Memory] = {}
+        self._accounted: Sequence[JobRow] = ()
+        self._accounted_at: float | None = None
+        self._accounts = False
+        self._alive: frozenset[int] = frozenset()
+
+    def observe(self, now: float) -> Observation:
+        """Everything that Slurm says now. It raises nothing.
+
+        An answer that could not be had, or of which a part was not understood, makes the observation incomplete: what
+        is missing in it is not gone.
+
+        Args:
+            now: unix time.
+        """
+        problems = Problems()
+        jobs: Sequence[ObservedJob] = ()
+        nodes: Sequence[ObservedNode] = ()
+        complete = False
+        try:
+            live, node_rows = self._controller.read(problems)
+        except SourceError as error:
+            problems.add(f"slurmctld_{error}")
+        else:
+            nodes = observe_nodes(node_rows, problems)
+            history, complete = self._history(live, now, problems)
+            jobs = assemble(live, history, {node.name: node for node in nodes}, self._memory, problems)
+            self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
+            complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
+        return Observation("slurm", now, jobs, nodes, complete, self._log.tell(problems))
+
+    def _history(self, live: Sequence[JobRow], now: float, problems: Problems) -> tuple[list[JobRow], bool]:
+        """Attempts that are on record, and whether that record could be read."""
+        told = {row.job_id for row in live}
+        rows, readable = self._of_accounting(now, not self._alive <= told, problems)
+        if not self._accounts and self._completions is not None:
+            try:
+                rows = self._completions.read(now - self._history_s, problems)
+            except SourceError as error:
+                problems.add(str(error))
+                readable = False
+        history: list[JobRow] = []
+        for row in rows:
+            if row.job_id not in told and base_of(row.states) in _LIVING:
+                # slurmdbd never learned of its end; slurmctld knows of no such job.
+                problems.add("runaway_job", str(row.job_id))
+            else:
+                history.append(row)
+        return history, readable
+
+    def _of_accounting(self, now: float, at_once: bool, problems: Problems) -> tuple[Sequence[JobRow], bool]:
+        last = self._accounted_at
+        if last is not None and not at_once and 0.0 <= now - last < self._accounting_every_s:
+            return self._accounted, True
+        try:
+            self._accounted = self._accounting.read(self._controller.release, now, problems)
+        except SourceError as error:
+            self._accounted_at = None
+            if str(error) in {"no_accounting", "missing"} and not self._accounts:
+                self._accounted_at = now
+                return (), True
+            problems.add(f"slurmdbd_{error}")
+            return self._accounted, False
+        self._accounted_at, self._accounts = now, True
+        return self._accounted, True
