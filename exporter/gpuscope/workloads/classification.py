@@ -120,6 +120,8 @@ def _xids(evidence: Evidence, xids: XidCatalogue, only_before: bool) -> dict[str
     # The earliest one of a class is told: it is the nearest to the cause.
     for before, code in sorted(near, key=lambda xid: (-xid[0], xid[1])):
         entry = xids.entry(code)
+        if entry.action == "ignore":
+            continue
         told = f"XID {code}{_when(before)}"
         found.setdefault(entry.fault_class, told)
         found.setdefault(str(code), told)

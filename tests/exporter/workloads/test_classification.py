@@ -185,6 +185,11 @@ def test_classes_that_operators_give_to_codes_count() -> None:
     assert classify(Evidence(xids=((79, 5.0),)), Outcome.FAILED, own).fault_type == "unknown"
 
 
+def test_an_xid_that_operators_ignore_is_no_cause() -> None:
+    own = XidCatalogue([XidEntry(31, fault_class="app", action="ignore")])
+    assert classify(Evidence(xids=((31, 5.0),)), Outcome.FAILED, own).why == "nothing that is known explains it"
+
+
 def test_two_jobs_are_not_many() -> None:
     told = Evidence(nodes_lost=("n1",), shared_by=2)
     assert classify(told, Outcome.INTERRUPTED, XIDS).fault_type == "node_down"
@@ -201,6 +206,7 @@ def test_a_mistake_that_many_share_stays_a_mistake() -> None:
         "grpc: StatusCode.DEADLINE_EXCEEDED: deadline after 3 retries, preempted?",
         "Timeout: no answer of the tracker",
         "CUDA error: launch failed",
+        "the OOM killer is disabled: oom_killer=0",
         "RESOURCE_EXHAUSTED: exceeded quota of the API",
     ],
 )
@@ -213,5 +219,8 @@ def test_rules_of_ones_own() -> None:
     header = "when,fault_type,domain,scope,confidence,shared,meaning\n"
     rules = parse_rules("own.csv", header + "log:gremlins,gremlins,platform,job,high,,gremlins were seen\n")
     assert classify(Evidence(log_signals=("gremlins",)), Outcome.FAILED, XIDS, rules).fault_type == "gremlins"
-    assert classify(Evidence(), Outcome.FAILED, XIDS, ()).fault_type == "unknown"
+    assert classify(Evidence(nodes_lost=("n1",)), Outcome.FAILED, XIDS, ()).fault_type == "unknown"
     assert words(rules, "log") == ("gremlins",)
+    killed = parse_rules("own.csv", header + "killed:9,killed,unknown,job,low,,killed\n")
+    assert classify(Evidence(exit_codes=(137,)), Outcome.FAILED, XIDS, killed).fault_type == "killed"
+    assert classify(Evidence(exit_codes=(137, 1)), Outcome.FAILED, XIDS, killed).fault_type == "unknown"

@@ -42,6 +42,15 @@ def test_what_slurm_holds_was_released_by_nobody_knows_whom(state: str) -> None:
     assert started_again("slurm", ended(state=state), Attempt(1)) is Trigger.UNKNOWN
 
 
+def test_what_was_cancelled_is_started_by_nobody_knows_whom() -> None:
+    for scheduler in ("slurm", "kubernetes"):
+        assert started_again(scheduler, ended(outcome=Outcome.CANCELLED), Attempt(1)) is Trigger.UNKNOWN
+
+
+def test_slurm_requeues_what_it_preempted() -> None:
+    assert started_again("slurm", ended(outcome=Outcome.PREEMPTED, state="REQUEUED"), Attempt(1)) is Trigger.AUTOMATIC
+
+
 def test_a_lost_node_explains_a_requeue() -> None:
     requeued = ended(outcome=Outcome.INTERRUPTED, state="REQUEUED", nodes_lost=("n1",))
     assert started_again("slurm", requeued, Attempt(1)) is Trigger.AUTOMATIC
