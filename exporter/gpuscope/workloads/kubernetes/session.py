@@ -140,14 +140,19 @@ class Session:
         self._watch_timeout = httpx2.Timeout(read_timeout_s, connect=_CONNECT_S)
         self._lock = threading.Lock()
         self._watched: set[socket.socket] = set()
+        self._interrupted = False
 
-    def close(self) -> None:
-        """Closes all connections; watches that are under way fail at once."""
+    def interrupt(self) -> None:
+        """Makes all watches fail, those under way and later ones; call it before ``close``."""
         with self._lock:
+            self._interrupted = True
             for connection in self._watched:
                 # Closing a socket does not wake a thread that reads from it.
                 with contextlib.suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Closes all connections. No other thread may use the session any more."""
         self._http.close()
 
     def groups(self) -> dict[str, list[str]]:
@@ -201,6 +206,8 @@ class Session:
                 raise _refused(resource.path, answer.status_code, answer.content)
             connection = answer.extensions["network_stream"].get_extra_info("socket")
             with self._lock:
+                if self._interrupted:
+                    raise ApiFailure("unreachable", f"{resource.path}: interrupted")
                 self._watched.add(connection)
             try:
                 yield _changes(resource.path, answer)

@@ -67,11 +67,12 @@ class KubernetesSource:
         self._stop.set()
         for reflector in list(self._reflectors.values()):
             reflector.stop()
-        self._session.close()
+        self._session.interrupt()
         until = time.monotonic() + timeout_s
         for thread in (self._discovery, *self._reflectors.values()):
             if thread.is_alive():
                 thread.join(max(until - time.monotonic(), 0.0))
+        self._session.close()
 
     def observe(self, now: float) -> Observation:
         """Everything that is known now. A job that was deleted since the last call is in it once more, as ended.
