@@ -20,6 +20,10 @@ __all__ = ["COMMANDS", "main", "root"]
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "agent": ("gpuscope.commands.agent", "Serve the metrics of this machine's GPUs."),
+    "classification": (
+        "gpuscope.workloads.classification_command",
+        "Print the rules that say why an attempt of a job ended.",
+    ),
     "demo": ("gpuscope.demo.command", "Run a simulated GPU fleet with Prometheus, and show it live."),
     "settings": ("gpuscope.commands.settings", "Print the reference of the agent's settings."),
     "simulate": ("gpuscope.simulate.command", "List, show and use the scenarios of the simulated driver."),

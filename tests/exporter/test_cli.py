@@ -102,7 +102,7 @@ def test_the_command_line_is_light() -> None:
     ("words", "message"),
     [
         (["agnt"], "agnt: no such command; did you mean agent? (see gpuscope --help)"),
-        (["zzz"], "zzz: no such command; known are agent, demo, settings, simulate, top, xids (see gpuscope --help)"),
+        (["zzz"], f"zzz: no such command; known are {', '.join(COMMANDS)} (see gpuscope --help)"),
         (["agent", "more"], "Got unexpected extra argument (more) (see gpuscope agent --help)"),
         (["agent", "--interval.fast", "soon"], "--interval.fast: 'soon' is not a duration like 500ms, 5s or 1m30s"),
         (["agent", "--log.level", "loud"], "--log.level: 'loud' is not one of debug, info, warning, error"),

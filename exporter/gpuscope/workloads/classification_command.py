@@ -23,7 +23,11 @@ __all__ = ["command"]
 )
 @click.option("--check", is_flag=True, help="With --update: change nothing, fail when the file is not current.")
 def command(as_json: bool, document: Path | None, check: bool) -> int:
-    """Print the rules that say why an attempt of a job ended; the first one that holds decides."""
+    """Print the rules that say why an attempt of a job ended; the first one that holds decides.
+
+    \b
+    Example: gpuscope classification --json
+    """
     if document is not None:
         return update_document(document, update, check=check, command="gpuscope classification")
     rules = load_rules()
