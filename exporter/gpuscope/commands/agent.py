@@ -7,33 +7,16 @@ from typing import Any
 
 import click
 
-from gpuscope.config import BY_KEY, OPTIONS, Loaded, Option, Type, load
+from gpuscope.commands.flags import flags, given
+from gpuscope.config import BY_KEY, OPTIONS, Loaded, load
 from gpuscope.config.effective import effective
 
 __all__ = ["command"]
 
 _END_S = 1.9
-_METAVARS = {Type.DURATION: "DURATION", Type.FILE: "PATH", Type.LIST: "ADDRESS", Type.WHOLE: "N", Type.NUMBER: "X"}
 
 
-def _name(option: Option) -> str:
-    return option.key.replace(".", "_").replace("-", "_")
-
-
-def _flag(option: Option) -> click.Option:
-    written = option.format(option.default)
-    switch = option.type is Type.SWITCH
-    return click.Option(
-        [f"{option.flag}/--no-{option.key}" if switch else option.flag, _name(option)],
-        default=None,
-        multiple=option.type is Type.LIST,
-        metavar=None if switch else "|".join(option.choices).upper() or _METAVARS.get(option.type, "TEXT"),
-        type=None if switch else click.UNPROCESSED,
-        help=f"{option.help}  [{('on' if option.default else 'off') if switch else written or 'empty'}]",
-    )
-
-
-def _run(file: Path | None, check_config: bool, **given: Any) -> int:
+def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     """Serve the metrics of this machine's GPUs.
 
     Every flag is also an environment variable (--interval.fast is GPUSCOPE_INTERVAL_FAST) and a key of the file
@@ -52,15 +35,10 @@ def _run(file: Path | None, check_config: bool, **given: Any) -> int:
       gpuscope agent --simulate h100-mig --web.listen-address 127.0.0.1:9836
       gpuscope agent --config /etc/gpuscope.yaml --check-config
     """
-    keys = {_name(option): option.key for option in OPTIONS}
-    flags = {
-        keys[name]: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
-        if value is not None and value != ()
-    }
+    said = given(OPTIONS, values)
 
     def read() -> Loaded:
-        return load(flags, file)
+        return load(said, file)
 
     loaded = read()
     from gpuscope import logs
@@ -89,18 +67,5 @@ command = click.Command(
     callback=_run,
     help=_run.__doc__,
     context_settings={"max_content_width": 110},
-    params=[
-        *(_flag(option) for option in OPTIONS),
-        click.Option(
-            ["--config", "file"],
-            type=click.Path(path_type=Path),
-            envvar="GPUSCOPE_CONFIG",
-            help="YAML file with settings; also GPUSCOPE_CONFIG.",
-        ),
-        click.Option(
-            ["--check-config"],
-            is_flag=True,
-            help="Check the whole configuration, print the settings in force and where they come from, and exit.",
-        ),
-    ],
+    params=flags(OPTIONS),
 )

@@ -5,7 +5,6 @@ from typing import Any
 
 from gpuscope.config.load import Loaded
 from gpuscope.config.option import Option, Type
-from gpuscope.config.settings import OPTIONS
 
 __all__ = ["effective"]
 
@@ -21,10 +20,10 @@ def effective(loaded: Loaded) -> str:
           listen-address: ["127.0.0.1:9836"]  # --web.listen-address
           telemetry-path: "/metrics"
     """
-    keys = {option.key for option in OPTIONS}
+    keys = {option.key for option in loaded.options}
     lines: list[str] = []
     open_sections: tuple[str, ...] = ()
-    for option in OPTIONS:
+    for option in loaded.options:
         # `simulate` is a setting and a section: its own value stands in the section as `scenario`.
         is_section = any(key.startswith(f"{option.key}.") for key in keys)
         *sections, name = [*option.key.split("."), "scenario"] if is_section else option.key.split(".")

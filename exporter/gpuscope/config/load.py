@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpuscope.config.collector import COLLECTOR_OPTIONS
 from gpuscope.config.file import nearest, read_file
 from gpuscope.config.option import Option, Type
 from gpuscope.config.settings import OPTIONS, AgentSettings
@@ -15,7 +16,7 @@ from gpuscope.errors import ConfigError
 __all__ = ["BY_KEY", "Loaded", "load"]
 
 BY_KEY: Mapping[str, Option] = {option.key: option for option in OPTIONS}
-"""All settings by key."""
+"""All settings of the agent by key."""
 
 _PREFIX = "GPUSCOPE_"
 _OTHER_PARTS = ("GPUSCOPE_DEMO_", "GPUSCOPE_TEST_", "GPUSCOPE_TOP_", "GPUSCOPE_SIMULATE_HOOK")
@@ -33,37 +34,46 @@ class Loaded:
 
     settings: AgentSettings
     origins: Mapping[str, str]
+    options: Sequence[Option] = OPTIONS
 
     def error(self, key: str, reason: str) -> ConfigError:
         """The error that says what is wrong with a setting, naming the place where it was made."""
-        return ConfigError(f"{_place(BY_KEY[key], self.origins.get(key, BY_KEY[key].flag))}: {reason}")
+        option = next(one for one in self.options if one.key == key)
+        return ConfigError(f"{_place(option, self.origins.get(key, option.flag))}: {reason}")
 
 
-def load(flags: Mapping[str, Any], file: Path | None = None, environment: Mapping[str, str] | None = None) -> Loaded:
+def load(
+    flags: Mapping[str, Any],
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[Option] = OPTIONS,
+) -> Loaded:
     """Reads and checks all settings.
 
     Args:
         flags: texts given on the command line, by key; a list for a list, a truth value for a switch.
         file: YAML file; keys are those of the flags, nested at the dots. Relative paths in it start at its folder.
         environment: variables; those of the process by default.
+        options: what can be set.
 
     Raises:
         ConfigError: names the flag, the variable, or file, line and key.
     """
     variables = os.environ if environment is None else environment
     found: dict[str, tuple[str, Any]] = {}
+    by_key = {option.key: option for option in options}
     if file is not None:
-        for entry in read_file(file, BY_KEY):
-            found[entry.key] = (entry.place, _parse(BY_KEY[entry.key], entry.value, entry.place))
-        found = {key: (place, _beside(file, BY_KEY[key], value)) for key, (place, value) in found.items()}
+        for entry in read_file(file, by_key):
+            found[entry.key] = (entry.place, _parse(by_key[entry.key], entry.value, entry.place))
+        found = {key: (place, _beside(file, by_key[key], value)) for key, (place, value) in found.items()}
     _refuse_unknown(variables)
-    for option in OPTIONS:
+    for option in options:
         if variables.get(option.variable):  # an empty variable is how container files say "not set"
             found[option.key] = (option.variable, _parse(option, variables[option.variable], option.variable))
     for key, raw in flags.items():
-        found[key] = (BY_KEY[key].flag, _parse(BY_KEY[key], raw, BY_KEY[key].flag))
-    values = {option.key: option.default for option in OPTIONS} | {key: value for key, (_, value) in found.items()}
-    return Loaded(AgentSettings(values), {key: place for key, (place, _) in found.items()})
+        found[key] = (by_key[key].flag, _parse(by_key[key], raw, by_key[key].flag))
+    values = {option.key: option.default for option in options} | {key: value for key, (_, value) in found.items()}
+    return Loaded(AgentSettings(values), {key: place for key, (place, _) in found.items()}, options)
 
 
 def _parse(option: Option, raw: Any, place: str) -> Any:
@@ -85,7 +95,8 @@ def _beside(file: Path, option: Option, value: Any) -> Any:
 
 
 def _refuse_unknown(variables: Mapping[str, str]) -> None:
-    known = {option.variable for option in OPTIONS}
+    # Agent and collector may share an environment: what one of them knows is no mistake for the other.
+    known = {option.variable for option in (*OPTIONS, *COLLECTOR_OPTIONS)}
     for name in sorted(variables):
         if not name.startswith(_PREFIX) or name in known or name in _OTHER_VARIABLES:
             continue

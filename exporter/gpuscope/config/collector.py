@@ -1,0 +1,46 @@
+"""Every setting of the collector, declared once."""
+
+from gpuscope.config.option import Option, Type
+
+__all__ = ["COLLECTOR_OPTIONS"]
+
+_T = Type
+COLLECTOR_OPTIONS: tuple[Option, ...] = (
+    Option(
+        "web.listen-address", _T.LIST, (":9837",),
+        "Address to listen on: HOST:PORT, [IPV6]:PORT, or :PORT for all. May be given several times.",
+    ),
+    Option("web.telemetry-path", _T.TEXT, "/metrics", "Path of the metrics."),
+    Option(
+        "web.config.file", _T.FILE, "",
+        "File with TLS, client certificates and users, in the format of Prometheus' exporter-toolkit.",
+    ),
+    Option(
+        "web.max-connections", _T.WHOLE, 512,
+        "Connections at a time. One more evicts the one that made no progress for longest.", low=8, high=65_536,
+    ),
+    Option("slurm", _T.SWITCH, False, "Follow the jobs of Slurm, whose commands must be on this machine."),
+    Option(
+        "slurm.commands", _T.FILE, "", "Folder of Slurm's commands. Empty takes them from $PATH.",
+    ),
+    Option("kubernetes", _T.SWITCH, False, "Follow the jobs of Kubernetes."),
+    Option(
+        "kubernetes.config", _T.FILE, "",
+        "Kubeconfig file. Empty takes the pod's service account, else $KUBECONFIG or ~/.kube/config.",
+    ),
+    Option(
+        "kubernetes.team-label", _T.TEXT, "team", "Label of jobs, or of their namespace, that names the team.",
+    ),
+    Option("interval", _T.DURATION, 15.0, "Time between two looks at a scheduler.", low=1, high=3600),
+    Option(
+        "state-file", _T.FILE, "",
+        "SQLite file that keeps counters and jobs over restarts. Empty keeps them in memory: then a restart begins "
+        "counting anew.",
+    ),
+    Option("xid-catalogue", _T.FILE, "", "CSV file whose rows override the shipped XID catalogue."),
+    Option(
+        "log.level", _T.CHOICE, "info", "Least important messages to log: debug, info, warning or error.",
+        ("debug", "info", "warning", "error"),
+    ),
+    Option("log.format", _T.CHOICE, "logfmt", "Format of log lines: logfmt or json.", ("logfmt", "json")),
+)  # fmt: skip
