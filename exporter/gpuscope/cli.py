@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "gpuscope.workloads.classification_command",
         "Print the rules that say why an attempt of a job ended.",
     ),
+    "collector": ("gpuscope.commands.collector", "Follow the training jobs of a cluster and serve their metrics."),
     "demo": ("gpuscope.demo.command", "Run a simulated GPU fleet with Prometheus, and show it live."),
     "settings": ("gpuscope.commands.settings", "Print the reference of the agent's settings."),
     "simulate": ("gpuscope.simulate.command", "List, show and use the scenarios of the simulated driver."),

@@ -3,8 +3,6 @@
 import gzip
 from collections.abc import Callable, Hashable
 
-from gpuscope.sampling.snapshot import Snapshot
-
 __all__ = ["Answer", "Answers"]
 
 
@@ -30,10 +28,10 @@ class Answers:
     _LIMIT = 64
 
     def __init__(self) -> None:
-        self._snapshot: Snapshot | None = None
+        self._snapshot: object = None
         self._answers: dict[Hashable, Answer] = {}
 
-    def get(self, snapshot: Snapshot, key: Hashable, make: Callable[[], bytes]) -> Answer:
+    def get(self, snapshot: object, key: Hashable, make: Callable[[], bytes]) -> Answer:
         """The answer to the request ``key``; ``make`` builds its body when there is none yet."""
         if snapshot is not self._snapshot:
             self._snapshot = snapshot

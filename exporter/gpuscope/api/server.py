@@ -7,7 +7,7 @@ import re
 import socket
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tornado.httpserver import HTTPServer
@@ -25,11 +25,18 @@ from gpuscope.api.settings import Source, WebSettings
 from gpuscope.api.status import StatusHandler
 from gpuscope.api.web_config import load_web_config
 
-__all__ = ["Server"]
+__all__ = ["AGENT_ROUTES", "Server"]
 
 log = logging.getLogger(__name__)
 
 _SWEEP_S = 1.0
+
+AGENT_ROUTES: Sequence[tuple[str, type[RequestHandler]]] = (
+    (r"/", StatusHandler),
+    (r"/-/ready", ReadyHandler),
+    *ROUTES,
+)
+"""Pages of the agent."""
 
 
 class Server:
@@ -41,10 +48,14 @@ class Server:
     Args:
         source: where answers come from.
         settings: addresses, paths, limits.
+        routes: pattern and handler of each page beside the metrics and ``/-/healthy``.
     """
 
-    def __init__(self, source: Source, settings: WebSettings) -> None:
+    def __init__(
+        self, source: Source, settings: WebSettings, routes: Sequence[tuple[str, type[RequestHandler]]] = AGENT_ROUTES
+    ) -> None:
         self._source = source
+        self._routes = routes
         self._settings = settings
         self._sockets: list[socket.socket] = []
         self._addresses: tuple[str, ...] = ()
@@ -130,7 +141,7 @@ class Server:
         self._stop = stop
         settings = context.settings
         http = _Http(
-            _application(context),
+            _application(context, self._routes),
             context=context,
             max_header_size=settings.header_bytes,
             idle_connection_timeout=settings.idle_timeout_s,
@@ -194,13 +205,11 @@ class _Http(HTTPServer):
         super().on_close(server_conn)
 
 
-def _application(context: Context) -> Application:
+def _application(context: Context, routes: Sequence[tuple[str, type[RequestHandler]]]) -> Application:
     own: list[tuple[str, type[RequestHandler]]] = [
         (re.escape(context.settings.telemetry_path), ScrapeHandler),  # first: it may be "/"
-        (r"/", StatusHandler),
         (r"/-/healthy", HealthyHandler),
-        (r"/-/ready", ReadyHandler),
-        *ROUTES,
+        *routes,
     ]
     return Application(
         own,

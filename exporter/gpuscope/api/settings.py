@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from gpuscope.errors import ConfigError
-from gpuscope.sampling.snapshot import Snapshot
 
 __all__ = ["Source", "WebSettings"]
 
@@ -19,8 +18,8 @@ class Source(Protocol):
     def simulated(self) -> str:
         """Scenario name when the driver is simulated, else empty."""
 
-    def snapshot(self) -> Snapshot:
-        """The latest snapshot."""
+    def snapshot(self) -> Any:
+        """The latest snapshot: the agent's ``Snapshot``, or another with an ``exposition``, for other handlers."""
 
     def alive(self) -> tuple[bool, str]:
         """The watchdog's verdict, and the reason in words when it is false. Never touches NVML."""

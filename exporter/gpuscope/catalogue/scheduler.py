@@ -1,0 +1,123 @@
+"""Nodes and pods as schedulers tell of them, and the collector about itself. The collector publishes these."""
+
+from gpuscope.catalogue.metric import Kind, Level, Metric, Tier, Unit
+
+__all__ = [
+    "LAST_SUCCESS",
+    "LOOK_SECONDS",
+    "METRICS",
+    "NODE_GPUS",
+    "NODE_REASON",
+    "NODE_STATE",
+    "POD_WORKLOAD",
+    "PROBLEMS",
+    "SOURCE_FAILURE",
+    "SOURCE_UP",
+]
+
+NODE_STATES = ("ready", "draining", "drained", "down", "maintenance", "unknown")
+SCHEDULERS = ("kubernetes", "slurm")
+_SOURCE = "the Kubernetes API, or Slurm's scontrol"
+
+NODE_STATE = Metric(
+    name="gpuscope_scheduler_node_state",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler", "node", "state"),
+    help="1 for what the node is good for now, as its scheduler sees it.",
+    tier=Tier.SELF,
+    source=_SOURCE,
+    values=(SCHEDULERS, (), NODE_STATES),
+    high=1,
+)
+NODE_REASON = Metric(
+    name="gpuscope_scheduler_node_reason_info",
+    kind=Kind.INFO,
+    level=Level.NODE,
+    extra=("scheduler", "node", "reason"),
+    help="Why the node takes no work, in the words of whoever took it away.",
+    tier=Tier.SELF,
+    source=_SOURCE,
+)
+NODE_GPUS = Metric(
+    name="gpuscope_scheduler_node_gpus",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler", "node", "kind"),
+    help="GPUs that the scheduler knows on the node, and those of them that jobs hold.",
+    tier=Tier.SELF,
+    source=_SOURCE,
+    values=(SCHEDULERS, (), ("total", "allocated")),
+)
+POD_WORKLOAD = Metric(
+    name="gpuscope_pod_workload_info",
+    kind=Kind.INFO,
+    level=Level.NODE,
+    extra=("namespace", "pod", "workload_kind", "workload", "job_id", "team", "queue"),
+    help="The workload that the pod belongs to, at the top of its chain of owners.",
+    tier=Tier.SELF,
+    source="the Kubernetes API",
+)
+SOURCE_UP = Metric(
+    name="gpuscope_collector_source_up",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler",),
+    help="1 when the scheduler answered the last time, and completely.",
+    tier=Tier.SELF,
+    source="the collector",
+    values=(SCHEDULERS,),
+    high=1,
+)
+SOURCE_FAILURE = Metric(
+    name="gpuscope_collector_source_failure_info",
+    kind=Kind.INFO,
+    level=Level.NODE,
+    extra=("scheduler", "reason"),
+    help="Why the scheduler does not answer, or not completely; absent while it does.",
+    tier=Tier.SELF,
+    source="the collector",
+)
+LAST_SUCCESS = Metric(
+    name="gpuscope_collector_last_success_timestamp_seconds",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler",),
+    unit=Unit.SECONDS,
+    help="Unix time of the scheduler's last complete answer.",
+    tier=Tier.SELF,
+    source="the collector",
+    values=(SCHEDULERS,),
+)
+LOOK_SECONDS = Metric(
+    name="gpuscope_collector_look_duration_seconds",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler",),
+    unit=Unit.SECONDS,
+    help="How long the last look at the scheduler took.",
+    tier=Tier.SELF,
+    source="the collector",
+    values=(SCHEDULERS,),
+)
+PROBLEMS = Metric(
+    name="gpuscope_collector_problems_total",
+    kind=Kind.COUNTER,
+    level=Level.NODE,
+    extra=("scheduler", "reason"),
+    help="What a scheduler said that could not be read or understood, each time that it was seen.",
+    tier=Tier.SELF,
+    source="the collector",
+)
+
+METRICS = (
+    NODE_STATE,
+    NODE_REASON,
+    NODE_GPUS,
+    POD_WORKLOAD,
+    SOURCE_UP,
+    SOURCE_FAILURE,
+    LAST_SUCCESS,
+    LOOK_SECONDS,
+    PROBLEMS,
+)

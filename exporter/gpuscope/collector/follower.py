@@ -1,0 +1,104 @@
+"""The thread that follows one scheduler: looks, hands the look to the book, and waits."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from gpuscope.collector.snapshot import SourceStatus
+from gpuscope.errors import SourceError
+from gpuscope.workloads.observation import Observation
+
+__all__ = ["Follower", "SchedulerSource"]
+
+log = logging.getLogger("gpuscope.collector")
+
+
+class SchedulerSource(Protocol):
+    """What a follower needs of a scheduler."""
+
+    name: str
+
+    def start(self) -> None:
+        """Begins whatever it needs; returns at once."""
+
+    def observe(self, now: float) -> Observation:
+        """Everything that it says now.
+
+        Raises:
+            SourceError: it does not answer.
+        """
+
+    def stop(self) -> None:
+        """Ends it, within two seconds."""
+
+
+class Follower:
+    """Follows one scheduler.
+
+    Args:
+        source: the scheduler.
+        interval_s: time between two looks.
+        take: takes each look.
+
+    Attributes:
+        status: how it goes; replaced whole.
+        problems: what could not be read or understood, by reason, over all looks.
+    """
+
+    def __init__(self, source: SchedulerSource, interval_s: float, take: Callable[[Observation], None]) -> None:
+        self.status = SourceStatus(source.name)
+        self.problems: dict[str, int] = {}
+        self._source = source
+        self._interval_s = interval_s
+        self._take = take
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"follow-{source.name}", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def stop(self, timeout_s: float) -> None:
+        """Asks it to end, and waits a while."""
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+
+    def look(self) -> None:
+        """Looks once; a scheduler that does not answer is remembered with its reason."""
+        began = time.monotonic()
+        try:
+            seen = self._source.observe(time.time())
+        except SourceError as error:
+            self._failed(str(error))
+        else:
+            for reason, count in seen.problems.items():
+                self.problems[reason] = self.problems.get(reason, 0) + count
+            self._take(seen)
+            if seen.complete:
+                if self.status.reason and self.status.answered is not None:
+                    log.info("%s answers again", self._source.name)
+                self.status = SourceStatus(self._source.name, seen.at, "")
+            else:
+                self._failed(", ".join(sorted(seen.problems)) or "the answer is not complete")
+        self.status = replace(self.status, seconds=time.monotonic() - began)
+
+    def _run(self) -> None:
+        self._source.start()
+        while not self._stop.is_set():
+            began = time.monotonic()
+            try:
+                self.look()
+            except Exception as error:  # the boundary: the next look is tried whatever this one met
+                log.exception("%s: a look failed", self._source.name)
+                self._failed(f"{type(error).__name__}: {error}")
+            self._stop.wait(max(0.1, self._interval_s - (time.monotonic() - began)))
+        self._source.stop()
+
+    def _failed(self, reason: str) -> None:
+        if reason != self.status.reason:
+            log.warning("%s does not answer: %s", self._source.name, reason)
+        self.status = replace(self.status, reason=reason)

@@ -1,0 +1,66 @@
+"""Makes the collector's series of what is known."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from gpuscope.catalogue import scheduler as s
+from gpuscope.catalogue import training
+from gpuscope.catalogue.metric import Sample
+from gpuscope.collector.follower import Follower
+from gpuscope.sampling.exposition import Exposition, render_blocks
+from gpuscope.sampling.process import process_text
+from gpuscope.workloads.book import Book
+from gpuscope.workloads.observation import NodeState, Observation
+
+__all__ = ["exposition"]
+
+_ORDER = (*training.METRICS, *s.METRICS)
+
+
+def exposition(book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation]) -> Exposition:
+    """The metrics of this moment.
+
+    Args:
+        book: jobs.
+        followers: how each scheduler answers.
+        seen: the last look at each scheduler.
+    """
+    samples = list(book.samples())
+    for follower in followers:
+        samples += _source(follower)
+    for look in seen.values():
+        samples += _nodes(look)
+        samples += _pods(look, book)
+    return Exposition([render_blocks(samples)], _ORDER, process_text())
+
+
+def _source(follower: Follower) -> Iterator[Sample]:
+    status, name = follower.status, follower.status.name
+    yield Sample(s.SOURCE_UP, (name,), float(not status.reason))
+    if status.reason:
+        yield Sample(s.SOURCE_FAILURE, (name, status.reason), 1.0)
+    if status.answered is not None:
+        yield Sample(s.LAST_SUCCESS, (name,), status.answered)
+    yield Sample(s.LOOK_SECONDS, (name,), status.seconds)
+    for reason, count in sorted(follower.problems.items()):
+        yield Sample(s.PROBLEMS, (name, reason), float(count))
+
+
+def _nodes(look: Observation) -> Iterator[Sample]:
+    for node in look.nodes:
+        own = (look.source, node.name)
+        for state in NodeState:
+            yield Sample(s.NODE_STATE, (*own, state.value), float(state is node.state))
+        if node.reason:
+            yield Sample(s.NODE_REASON, (*own, node.reason), 1.0)
+        for kind, count in (("total", node.gpus), ("allocated", node.gpus_allocated)):
+            if count is not None:
+                yield Sample(s.NODE_GPUS, (*own, kind), float(count))
+
+
+def _pods(look: Observation, book: Book) -> Iterator[Sample]:
+    for (namespace, pod), key in look.pods.items():
+        record = book.jobs.get(key)
+        if record is not None:
+            facts = record.facts
+            labels = (namespace, pod, facts.kind, facts.name, key.uid, facts.team, facts.queue)
+            yield Sample(s.POD_WORKLOAD, labels, 1.0)

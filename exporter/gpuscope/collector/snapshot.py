@@ -1,0 +1,48 @@
+"""What the collector knows at one moment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gpuscope.sampling.exposition import Exposition
+from gpuscope.workloads.record import JobRecord
+
+__all__ = ["CollectorSnapshot", "SourceStatus"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """One scheduler.
+
+    Attributes:
+        name: ``kubernetes`` or ``slurm``.
+        answered: unix time of its last answer, ``None`` before the first.
+        reason: why it does not answer, empty while it does.
+        seconds: how long the last look took.
+    """
+
+    name: str
+    answered: float | None = None
+    reason: str = "has not answered yet"
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectorSnapshot:
+    """Everything that is answered from.
+
+    Attributes:
+        exposition: the finished metrics.
+        sources: the schedulers.
+        jobs: all jobs, newest first.
+        created: unix time.
+    """
+
+    exposition: Exposition = field(default_factory=Exposition)
+    sources: Sequence[SourceStatus] = ()
+    jobs: Sequence[JobRecord] = ()
+    created: float = 0.0
+
+    @property
+    def ready(self) -> bool:
+        """Whether every scheduler has answered at least once."""
+        return all(source.answered is not None for source in self.sources)

@@ -1,0 +1,73 @@
+"""``gpuscope collector``."""
+
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gpuscope.commands.flags import flags, given
+from gpuscope.config import COLLECTOR_OPTIONS, load
+from gpuscope.config.effective import effective
+from gpuscope.errors import ConfigError
+
+__all__ = ["command"]
+
+
+def _run(file: Path | None, check_config: bool, **values: Any) -> int:
+    """Follow the training jobs of a cluster, and serve metrics of their life, faults and recovery.
+
+    One collector per cluster, beside an agent on each node. Every flag is also an environment variable (--slurm.commands
+    is GPUSCOPE_SLURM_COMMANDS) and a key of the file.
+
+    \b
+    Examples:
+      gpuscope collector --slurm --state-file /var/lib/gpuscope/jobs.sqlite
+      gpuscope collector --kubernetes --web.listen-address 127.0.0.1:9837
+    """
+    loaded = load(given(COLLECTOR_OPTIONS, values), file, options=COLLECTOR_OPTIONS)
+    settings = loaded.settings
+    if not (settings["slurm"] or settings["kubernetes"]):
+        raise ConfigError("nothing to follow: give --slurm, --kubernetes, or both")
+    from gpuscope import logs
+    from gpuscope.api import WebSettings
+    from gpuscope.api.web_config import load_web_config
+    from gpuscope.collector import Collector
+    from gpuscope.collector.sources import sources
+    from gpuscope.faults.xids import XidCatalogue
+    from gpuscope.workloads.store import Store
+
+    web = WebSettings(
+        listen_addresses=settings["web.listen-address"],
+        telemetry_path=settings["web.telemetry-path"],
+        web_config_file=settings.file("web.config.file"),
+        max_connections=settings["web.max-connections"],
+    )
+    web.check()
+    load_web_config(web.web_config_file)
+    xids = XidCatalogue.load(settings.file("xid-catalogue"))
+    if check_config:
+        click.echo(f"# the configuration is valid; {len(loaded.origins)} of {len(COLLECTOR_OPTIONS)} are not defaults")
+        click.echo(effective(loaded), nl=False)
+        return 0
+    logs.setup(settings["log.level"], settings["log.format"])
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    collector = Collector(
+        sources(settings), Store(settings.file("state-file")), web, xids, interval_s=settings["interval"]
+    )
+    collector.start()
+    ended.wait()
+    collector.stop()
+    return 0
+
+
+command = click.Command(
+    "collector",
+    callback=_run,
+    help=_run.__doc__,
+    context_settings={"max_content_width": 110},
+    params=flags(COLLECTOR_OPTIONS),
+)
