@@ -59,6 +59,7 @@ generate: install ## Write the generated parts of the documentation
 	$(BIN)/gpuscope-generator reference
 	$(BIN)/gpuscope-generator tables
 	$(BIN)/gpuscope settings --update docs/configuration.md
+	$(BIN)/gpuscope settings --collector --update docs/collector.md
 	$(BIN)/gpuscope xids --update docs/faults.md
 	$(BIN)/gpuscope classification --update docs/classification.md
 	cd exporter/gpuscope/podresources && $(CURDIR)/$(BIN)/python -m grpc_tools.protoc -I. \
@@ -69,6 +70,7 @@ check-generated: install ## Fail when generated files are stale
 	$(BIN)/gpuscope-generator reference --check
 	$(BIN)/gpuscope-generator tables --check
 	$(BIN)/gpuscope settings --update docs/configuration.md --check
+	$(BIN)/gpuscope settings --collector --update docs/collector.md --check
 	$(BIN)/gpuscope xids --update docs/faults.md --check
 	$(BIN)/gpuscope classification --update docs/classification.md --check
 

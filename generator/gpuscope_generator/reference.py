@@ -4,11 +4,11 @@ import importlib
 import inspect
 from collections.abc import Iterable
 
-from gpuscope.catalogue import ALWAYS_ON, DEFAULT_OFF, METRICS, SUBJECTS
+from gpuscope.catalogue import ALWAYS_ON, CLUSTER_SUBJECTS, DEFAULT_OFF, METRICS, SUBJECTS
 from gpuscope.catalogue.metric import Kind, Metric, MigBehaviour, Tier
 from gpuscope_generator import lookup
 from gpuscope_generator.markdown import anchored, code, codes, details, table
-from gpuscope_generator.reference_text import DCGM, INTRODUCTION, LABEL_MEANINGS, LABELS, NAMES, NOTATION, SMI
+from gpuscope_generator.reference_text import CLUSTER, DCGM, INTRODUCTION, LABEL_MEANINGS, LABELS, NAMES, NOTATION, SMI
 
 __all__ = ["BEGIN", "END", "TIERS", "description", "flag", "page", "state"]
 
@@ -54,6 +54,9 @@ def page() -> str:
         NAMES,
         "## Subjects",
         *(_section(subject, metrics) for subject, metrics in SUBJECTS.items()),
+        "## Metrics of the collector",
+        CLUSTER,
+        *(_section(subject, metrics) for subject, metrics in CLUSTER_SUBJECTS.items()),
         "## Coming from dcgm-exporter",
         DCGM,
         lookup.label_table(),
@@ -125,6 +128,8 @@ def _section(subject: str, metrics: tuple[Metric, ...]) -> str:
 
 
 def _flag(subject: str) -> str:
+    if subject in CLUSTER_SUBJECTS:
+        return "Published by the collector."
     if subject in ALWAYS_ON:
         return "Always on."
     if subject in DEFAULT_OFF:

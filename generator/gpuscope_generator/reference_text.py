@@ -1,6 +1,6 @@
 """What ``docs/metrics.md`` says around its tables."""
 
-__all__ = ["DCGM", "INTRODUCTION", "LABELS", "LABEL_MEANINGS", "NAMES", "NOTATION", "SMI"]
+__all__ = ["CLUSTER", "DCGM", "INTRODUCTION", "LABELS", "LABEL_MEANINGS", "NAMES", "NOTATION", "SMI"]
 
 INTRODUCTION = """\
 The agent publishes {metrics} metrics in {subjects} subjects. A subject is also the name of the collector that reads
@@ -99,6 +99,10 @@ NAMES = """\
   at least one minor release before the old one goes.
 - New metrics, new labels on info series and new values of a label may come with any minor release.
 - While the version is 0.x a minor release may do more; the changelog still says so."""
+
+CLUSTER = """\
+`gpuscope collector` publishes these, once for a whole cluster: see [the collector](collector.md). Their labels do not
+name GPUs. `job_id` is Slurm's job id, or the uid of a Kubernetes object; `workload` is the name that its user gave."""
 
 DCGM = """\
 Each table row gives a field of DCGM as dcgm-exporter names it, its name since DCGM 4.6, and our series for the same

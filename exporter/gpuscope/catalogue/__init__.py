@@ -27,14 +27,16 @@ from gpuscope.catalogue import (
     processes,
     recovery,
     remapping,
+    scheduler,
     temperature,
+    training,
     utilization,
     vgpu,
     xid,
 )
 from gpuscope.catalogue.metric import Metric
 
-__all__ = ["ALWAYS_ON", "DEFAULT_OFF", "METRICS", "SUBJECTS", "by_name"]
+__all__ = ["ALWAYS_ON", "CLUSTER_METRICS", "CLUSTER_SUBJECTS", "DEFAULT_OFF", "METRICS", "SUBJECTS", "by_name"]
 
 SUBJECTS: Mapping[str, tuple[Metric, ...]] = {
     "inventory": inventory.METRICS,
@@ -77,7 +79,16 @@ DEFAULT_OFF: frozenset[str] = frozenset({"pipes", "cycles", "engines", "nvlink_l
 ALWAYS_ON: frozenset[str] = frozenset({"inventory", "agent"})
 """Subjects that cannot be switched off."""
 
-_BY_NAME = {metric.name: metric for metric in METRICS}
+CLUSTER_SUBJECTS: Mapping[str, tuple[Metric, ...]] = {
+    "training": training.METRICS,
+    "scheduler": scheduler.METRICS,
+}
+"""What the collector of a cluster publishes, by subject."""
+
+CLUSTER_METRICS: tuple[Metric, ...] = tuple(metric for metrics in CLUSTER_SUBJECTS.values() for metric in metrics)
+"""All metrics of the collector, in the order of the documentation and of the exposition."""
+
+_BY_NAME = {metric.name: metric for metric in (*METRICS, *CLUSTER_METRICS)}
 
 
 def by_name(name: str) -> Metric:

@@ -13,8 +13,12 @@ from gpuscope.workloads.record import JobRecord
 __all__ = ["ROUTES"]
 
 STATE = Parameter(
-    "state", "Keeps jobs in this state; none of those that ended.", "|".join(STATES), f"one of {', '.join(STATES)}", STATES
-)  # fmt: skip
+    "state",
+    "Keeps jobs in this state; none of those that ended.",
+    "|".join(STATES),
+    f"one of {', '.join(STATES)}",
+    STATES,
+)
 OUTCOME = Parameter(
     "outcome", "Keeps jobs that ended like this.", "|".join(OUTCOMES), f"one of {', '.join(OUTCOMES)}", OUTCOMES
 )

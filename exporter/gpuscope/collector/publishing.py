@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from gpuscope.catalogue import CLUSTER_METRICS
 from gpuscope.catalogue import scheduler as s
-from gpuscope.catalogue import training
 from gpuscope.catalogue.metric import Sample
 from gpuscope.collector.follower import Follower
 from gpuscope.sampling.exposition import Exposition, render_blocks
@@ -12,8 +12,6 @@ from gpuscope.workloads.book import Book
 from gpuscope.workloads.observation import NodeState, Observation
 
 __all__ = ["exposition"]
-
-_ORDER = (*training.METRICS, *s.METRICS)
 
 
 def exposition(book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation]) -> Exposition:
@@ -30,7 +28,7 @@ def exposition(book: Book, followers: Iterable[Follower], seen: Mapping[str, Obs
     for look in seen.values():
         samples += _nodes(look)
         samples += _pods(look, book)
-    return Exposition([render_blocks(samples)], _ORDER, process_text())
+    return Exposition([render_blocks(samples)], CLUSTER_METRICS, process_text())
 
 
 def _source(follower: Follower) -> Iterator[Sample]:

@@ -18,8 +18,8 @@ __all__ = ["command"]
 def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     """Follow the training jobs of a cluster, and serve metrics of their life, faults and recovery.
 
-    One collector per cluster, beside an agent on each node. Every flag is also an environment variable (--slurm.commands
-    is GPUSCOPE_SLURM_COMMANDS) and a key of the file.
+    One collector per cluster, beside an agent on each node. Every flag is also an environment variable
+    (--slurm.commands is GPUSCOPE_SLURM_COMMANDS) and a key of the file.
 
     \b
     Examples:

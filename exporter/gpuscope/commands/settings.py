@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gpuscope.config import OPTIONS
+from gpuscope.config import COLLECTOR_OPTIONS, OPTIONS
 from gpuscope.config.reference import reference, update
 from gpuscope.document import update_document
 
@@ -13,6 +13,7 @@ __all__ = ["command"]
 
 
 @click.command("settings")
+@click.option("--collector", is_flag=True, help="The settings of the collector instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--update",
@@ -21,14 +22,16 @@ __all__ = ["command"]
     help="Put the table between the markers of this Markdown file instead.",
 )
 @click.option("--check", is_flag=True, help="With --update: change nothing, fail when the file is not current.")
-def command(as_json: bool, document: Path | None, check: bool) -> int:
-    """Print the reference of the agent's settings as a Markdown table.
+def command(collector: bool, as_json: bool, document: Path | None, check: bool) -> int:
+    """Print the reference of the agent's or the collector's settings as a Markdown table.
 
     \b
     Example: gpuscope settings --update docs/configuration.md
     """
+    options = COLLECTOR_OPTIONS if collector else OPTIONS
     if document is not None:
-        return update_document(document, update, check=check, command="gpuscope settings")
+        name = "gpuscope settings --collector" if collector else "gpuscope settings"
+        return update_document(document, lambda text: update(text, options), check=check, command=name)
     if as_json:
         rows = [
             {
@@ -40,9 +43,9 @@ def command(as_json: bool, document: Path | None, check: bool) -> int:
                 "reload": option.reload,
                 "help": option.help,
             }
-            for option in OPTIONS
+            for option in options
         ]
         click.echo(json.dumps(rows, indent=2))
         return 0
-    click.echo(reference(), nl=False)
+    click.echo(reference(options), nl=False)
     return 0

@@ -1,5 +1,7 @@
 """The table of settings in ``docs/configuration.md``."""
 
+from collections.abc import Sequence
+
 from gpuscope.config.option import Option, Type
 from gpuscope.config.settings import OPTIONS
 
@@ -9,19 +11,19 @@ BEGIN = "<!-- settings: made by `gpuscope settings --update`, do not edit -->"
 END = "<!-- /settings -->"
 
 
-def reference() -> str:
+def reference(options: Sequence[Option] = OPTIONS) -> str:
     """A Markdown table: flag, environment variable, default, whether SIGHUP puts it in force, meaning."""
     rows = ["| Flag and key | Environment variable | Default | Reload | Meaning |", "|---|---|---|---|---|"]
     rows += [
         f"| {_flag(option)} | `{option.variable}` | {_default(option)} | {'yes' if option.reload else ''} "
         f"| {option.help.replace('|', chr(92) + '|')} |"
-        for option in OPTIONS
+        for option in options
     ]
     return "\n".join(rows) + "\n"
 
 
-def update(document: str) -> str:
-    """The document with a fresh table between its markers.
+def update(document: str, options: Sequence[Option] = OPTIONS) -> str:
+    """The document with a fresh table of these settings between its markers.
 
     Raises:
         ValueError: the document has no markers.
@@ -30,7 +32,7 @@ def update(document: str) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"no lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n{reference()}{END}{after}"
+    return f"{before}{BEGIN}\n{reference(options)}{END}{after}"
 
 
 def _flag(option: Option) -> str:

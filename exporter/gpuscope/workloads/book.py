@@ -25,13 +25,6 @@ KEEP_S = 24 * 3600.0
 MAX_GAP_S = 300.0
 """A longer time between two looks is not accounted to the state that was seen before it."""
 
-_HOLDS_GPUS = frozenset(
-    {
-        JobState.PULLING, JobState.INITIALIZING, JobState.TRAINING, JobState.CHECKPOINTING, JobState.STALLED,
-        JobState.RECOVERING,
-    }
-)  # fmt: skip
-
 Classify = Callable[[Attempt], Classification]
 TriggerOf = Callable[[ObservedJob, Attempt], Trigger]
 
@@ -138,6 +131,7 @@ class Book:
         for attempt in before:
             self._attempt(record, job, attempt)
         self._accrue(record, now if job.ended is None else min(now, job.ended), job.state)
+        record.holds = any(attempt.started is not None and attempt.ended is None for attempt in job.attempts)
         record.progress = job.progress or record.progress
         if job.outcome is not None:
             record.outcome, record.ended = job.outcome, now if job.ended is None else job.ended
@@ -170,7 +164,7 @@ class Book:
         if passed > 0:
             spent_in = record.state if passed <= MAX_GAP_S else JobState.UNKNOWN
             record.seconds[spent_in.value] = record.seconds.get(spent_in.value, 0.0) + passed
-            if record.facts.gpus and spent_in in _HOLDS_GPUS:
+            if record.facts.gpus and record.holds:
                 key, facts = record.key, record.facts
                 labels = (key.scheduler, key.namespace, facts.team, facts.queue, spent_in.value)
                 self._count(m.STATE_GPU_SECONDS, labels, passed * record.facts.gpus)

@@ -27,6 +27,7 @@ class JobRecord:
         outcome: how the job ended, once that was counted.
         ended: unix time of its end.
         progress: what it reported last.
+        holds: whether an attempt held its GPUs at the last look.
     """
 
     key: JobKey
@@ -43,6 +44,7 @@ class JobRecord:
     outcome: Outcome | None = None
     ended: float | None = None
     progress: Progress | None = None
+    holds: bool = False
 
 
 def write_record(record: JobRecord) -> str:
@@ -75,6 +77,7 @@ def read_record(text: str) -> JobRecord:
             outcome=None if fields["outcome"] is None else Outcome(fields["outcome"]),
             ended=fields["ended"],
             progress=None if fields["progress"] is None else Progress(**fields["progress"]),
+            holds=fields["holds"],
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a job of this release: {error}") from error

@@ -72,7 +72,7 @@ def total(book: Book, name: str) -> float:
 
 def test_a_job_that_succeeds_is_counted_once_however_often_it_is_seen(book: Book) -> None:
     for at in (0, 5, 10):
-        look(book, T0 + at, job())
+        look(book, T0 + at, job(attempts=(Attempt(0, T0),)))
     done = job(outcome=Outcome.SUCCEEDED, ended=T0 + 12, attempts=(ended(0, T0 + 12, Outcome.SUCCEEDED),))
     for at in (15, 20, 25):
         look(book, T0 + at, done)
@@ -106,6 +106,15 @@ def test_a_restart_names_the_fault_that_led_to_it(book: Book) -> None:
         (*OWNER, "automatic", "app_error"): 1,
     }
     assert total(book, "faults_total") == 2
+
+
+def test_gpus_are_held_while_an_attempt_goes_on_and_not_in_the_queue(book: Book) -> None:
+    first = ended(0, T0 + 10, Outcome.INTERRUPTED, "off_bus")
+    look(book, T0, job(state=JobState.QUEUED))
+    look(book, T0 + 4, job(attempts=(Attempt(0, T0 + 4),)))
+    look(book, T0 + 10, job(state=JobState.RECOVERING, attempts=(first,)))
+    look(book, T0 + 50, job(attempts=(first, Attempt(1, T0 + 50))))
+    assert values(book, "gpu_seconds_total") == {("slurm", "", "nlp", "h100", "training"): 6 * 16}
 
 
 def test_a_planned_end_is_no_fault(book: Book) -> None:
