@@ -12,14 +12,19 @@ from gpuscope.workloads.slurm.states import base_of, outcome
 
 __all__ = ["attempt_of", "has_run", "requeued_attempt", "with_nodes"]
 
-_NEAR_BEFORE_S, _NEAR_AFTER_S = 600.0, 300.0
+_NEAR_S: Mapping[Outcome, tuple[float, float]] = {
+    # A job may fail because a node of it died, which slurmctld notices only after ``SlurmdTimeout``.
+    Outcome.FAILED: (600.0, 300.0),
+    # Where slurmctld itself ends an attempt because of a node, it does both at once.
+    Outcome.INTERRUPTED: (5.0, 5.0),
+}
 """A node that went down so long before or after an attempt's end may have ended it."""
 
 _SAYS_NOTHING = frozenset({"BeginTime", "Resources", "Priority", "Dependency", "ReqNodeNotAvail", "JobArrayTaskLimit"})
 """Reasons to wait, which slurmdbd keeps after a job has started: they say nothing of its end."""
 
-_OWN_FAULT = frozenset({"NonZeroExitCode", "RaisedSignal"})
-_CODES_OF_SLURM = frozenset({"NODE_FAIL", "BOOT_FAIL", "REQUEUED", "PREEMPTED"})
+_STOPPED = frozenset({(0, 15), (0, 9), (143, 0), (137, 0)})
+_CODES_OF_SLURM = frozenset({"NODE_FAIL", "BOOT_FAIL", "PREEMPTED"})
 """Ends to which Slurm itself gives an exit code, differently in each release: it is not the job's."""
 
 
@@ -63,32 +68,41 @@ def with_nodes(attempt: Attempt, nodes: Mapping[str, ObservedNode]) -> Attempt:
     """Adds what the attempt's nodes say of its end: which went down around it, and whether one is in maintenance."""
     if attempt.ended is None or attempt.outcome in (None, Outcome.SUCCEEDED):
         return attempt
+    before, after = _NEAR_S.get(attempt.outcome, (-1.0, -1.0))
     own = [nodes[name] for name in attempt.nodes if name in nodes]
     lost = [
         node.name
         for node in own
         if node.state in (NodeState.DOWN, NodeState.UNKNOWN)
         and node.since is not None
-        and -_NEAR_BEFORE_S <= node.since - attempt.ended <= _NEAR_AFTER_S
+        and -before <= node.since - attempt.ended <= after
     ]
     evidence = replace(
         attempt.evidence,
         nodes_lost=tuple(dict.fromkeys((*attempt.evidence.nodes_lost, *lost))),
-        maintenance=attempt.evidence.maintenance or any(node.state is NodeState.MAINTENANCE for node in own),
+        maintenance=any(_taken_out(node, attempt.ended) for node in own),
     )
     return replace(attempt, evidence=evidence)
 
 
+def _taken_out(node: ObservedNode, ended: float) -> bool:
+    """Whether maintenance of a node began as the attempt ended; one that began a day later explains nothing."""
+    began_before, began_after = 600.0, 5.0
+    return (
+        node.state is NodeState.MAINTENANCE
+        and node.since is not None
+        and -began_before <= node.since - ended <= began_after
+    )
+
+
 def _by_itself(row: JobRow) -> bool:
     """Whether the job's own exit code had it requeued (``RequeueExit``)."""
-    return (
-        row.exit is not None and any(row.exit) and row.exit[1] != 15 and (row.reason in _OWN_FAULT or row.exit[0] > 0)
-    )
+    return row.exit is not None and any(row.exit) and row.exit not in _STOPPED
 
 
 def _evidence(row: JobRow, problems: Problems) -> Evidence:
     state = base_of(row.states)
-    exits = (row.derived_exit, row.exit) if state not in _CODES_OF_SLURM or _by_itself(row) else ()
+    exits = () if state in _CODES_OF_SLURM else (row.derived_exit, row.exit)
     reason = "" if row.reason in _SAYS_NOTHING else row.reason
     told = [reason, row.comment, "" if row.killed_by is None else f"cancelled by uid {row.killed_by}"]
     return Evidence(

@@ -49,7 +49,7 @@ class SlurmCommands:
 
         Raises:
             SourceError: the message is a reason: ``missing``, ``timeout``, ``too_long``, ``permission``,
-                ``unreachable`` (the daemon does not answer), ``no_accounting`` (the cluster has no slurmdbd) or ``error``.
+                ``unreachable`` (no daemon answers), ``no_accounting`` (the cluster has no slurmdbd) or ``error``.
         """
         path = self._find(program)
         if path is None:

@@ -114,15 +114,20 @@ def _job(
 ) -> ObservedJob:
     last = past[-1] if live is None else live
     restarts = last.restarts if last.restarts is not None else max(0, len(past) - 1)
+    if live is not None:
+        # History is read after slurmctld and may be a requeue ahead of it; that is for the next look.
+        past = [row for row in past if (row.submitted or 0.0) <= (live.submitted or 0.0)]
     past = past[-(restarts + 1) :]  # what is older belongs to a job that had the same number
-    same = next((row for row in past if row.started == last.started and has_run(row)), None)
+    # Slurm gives each attempt another time of submission.
+    earlier_rows = [row for row in past if row.submitted != last.submitted and has_run(row)]
+    same = next((row for row in past if row.submitted == last.submitted), None)
     if live is not None and same is not None:
         last = _completed_by(live, same)
     for word in strange_words(last.states, of_node=False):
         problems.add("unknown_job_state", word)
     attempts: dict[int, Attempt] = {}
     number = restarts
-    for row in reversed([row for row in past if has_run(row) and row.started != last.started]):
+    for row in reversed(earlier_rows):
         number = min(number - 1, row.restarts) if row.restarts is not None else number - 1
         if number < 0:
             break

@@ -101,7 +101,8 @@ class SlurmSource:
         for row in rows:
             if row.job_id not in told and base_of(row.states) in _LIVING:
                 # slurmdbd never learned of its end; slurmctld knows of no such job.
-                problems.add("runaway_job", str(row.job_id))
+                if _MAY_HIDE_A_JOB.isdisjoint(problems.counts):
+                    problems.add("runaway_job", str(row.job_id))
             else:
                 history.append(row)
         return history, readable

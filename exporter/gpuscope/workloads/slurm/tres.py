@@ -10,7 +10,7 @@ import re
 __all__ = ["gpus_in_gres", "gpus_in_tres"]
 
 _TOTAL = re.compile(r"gres/gpu(?::(?P<type>[^=,]+))?=(?P<count>[0-9]{1,9})")
-_GRES = re.compile(r"(?:gres[:/])?gpu(?::(?P<type>[A-Za-z_][^:=,()]*))?(?:[:=](?P<count>[0-9]{1,9}))?")
+_GRES = re.compile(r"(?:gres[:/])?gpu(?::(?P<type>(?![0-9]+$)[^:=,()]+))?(?:[:=](?P<count>[0-9]{1,9}))?")
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 
 

@@ -4,21 +4,11 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 
-__all__ = ["at", "exit_of", "moment", "number", "text", "words"]
+__all__ = ["exit_of", "moment", "number", "text", "words"]
 
 _NO_VALUE = frozenset({0xFFFFFFFE, 0xFFFFFFFF, 0xFFFE, 0xFFFF, 0xFFFFFFFFFFFFFFFE, 0xFFFFFFFFFFFFFFFF})
 _NOTHING = frozenset({"", "(null)", "None", "N/A", "Unknown", "UNKNOWN", "unknown", "None assigned", "n/s", "Invalid"})
 _EXIT = re.compile(r"([0-9]{1,10}):([0-9]{1,5})")
-
-
-def at(record: Mapping[str, object], *path: str) -> object:
-    """What lies at the end of a path of keys; ``None`` where a key is missing or leads to no object."""
-    found: object = record
-    for key in path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(key)
-    return found
 
 
 def number(value: object) -> int | None:
