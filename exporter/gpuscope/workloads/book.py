@@ -12,7 +12,7 @@ from gpuscope.catalogue import training as m
 from gpuscope.catalogue.metric import Metric, Sample
 from gpuscope.workloads.fault import Classification, Domain, Trigger
 from gpuscope.workloads.observation import Attempt, JobKey, JobState, Observation, ObservedJob, Outcome
-from gpuscope.workloads.record import JobRecord
+from gpuscope.workloads.record import JobRecord, state_since
 from gpuscope.workloads.store import Labels, Store
 
 __all__ = ["Book"]
@@ -112,7 +112,7 @@ class Book:
 
     def _open(self, job: ObservedJob, now: float, first: float, *, cold: bool) -> JobRecord:
         """Begins the record of a job. What was over before the collector first looked is known and not counted."""
-        record = JobRecord(job.key, job.facts, job.created, now, job.state)
+        record = JobRecord(job.key, job.facts, job.created, now, job.state, since=state_since(job))
         if not cold and job.created >= first:
             self._count(m.JOBS_CREATED, _owner(record))
             record.seen_at = max(first, min(job.created, now))
@@ -130,6 +130,11 @@ class Book:
         before = sorted(job.attempts, key=lambda attempt: attempt.number)
         for attempt in before:
             self._attempt(record, job, attempt)
+        told = state_since(job)
+        if job.state is not record.state:
+            record.since = told if told is not None and record.seen_at <= told <= now else now
+        elif told is not None and record.since is not None and record.since < told <= now:
+            record.since = told  # the next attempt began and reached the same state between two looks
         self._accrue(record, now if job.ended is None else min(now, job.ended), job.state)
         record.holds = any(attempt.started is not None and attempt.ended is None for attempt in job.attempts)
         record.progress = job.progress or record.progress
@@ -155,6 +160,7 @@ class Book:
         what = self._classify(attempt)
         record.fault, record.interrupted_at = what.fault_type, attempt.ended
         if what.domain is not Domain.PLANNED:
+            record.last_fault = what.fault_type
             key = record.key
             labels = (key.scheduler, key.namespace, record.facts.team, what.fault_type, what.domain.value)
             self._count(m.FAULTS, (*labels, what.scope.value))

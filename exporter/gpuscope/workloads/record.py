@@ -3,9 +3,9 @@
 import json
 from dataclasses import asdict, dataclass, field
 
-from gpuscope.workloads.observation import JobFacts, JobKey, JobState, Outcome, Progress
+from gpuscope.workloads.observation import JobFacts, JobKey, JobState, ObservedJob, Outcome, Progress
 
-__all__ = ["JobRecord", "read_record", "write_record"]
+__all__ = ["JobRecord", "read_record", "state_since", "write_record"]
 
 
 @dataclass(slots=True)
@@ -28,6 +28,8 @@ class JobRecord:
         ended: unix time of its end.
         progress: what it reported last.
         holds: whether an attempt held its GPUs at the last look.
+        since: unix time at which its state began; ``None`` where that is not known.
+        last_fault: fault type of the last interruption, also while the next attempt runs.
     """
 
     key: JobKey
@@ -45,6 +47,22 @@ class JobRecord:
     ended: float | None = None
     progress: Progress | None = None
     holds: bool = False
+    since: float | None = None
+    last_fault: str = ""
+
+
+def state_since(job: ObservedJob) -> float | None:
+    """Unix time at which the job's present state began, as its scheduler tells; ``None`` where it does not."""
+    last = max(job.attempts, key=lambda attempt: attempt.number, default=None)
+    if job.state is JobState.QUEUED:
+        return job.created
+    if last is None:
+        return None
+    if job.state is JobState.RECOVERING:
+        return last.ended
+    if job.state is JobState.TRAINING and last.running is not None:
+        return last.running
+    return last.started if job.state in (JobState.INITIALIZING, JobState.TRAINING) else None
 
 
 def write_record(record: JobRecord) -> str:
@@ -78,6 +96,8 @@ def read_record(text: str) -> JobRecord:
             ended=fields["ended"],
             progress=None if fields["progress"] is None else Progress(**fields["progress"]),
             holds=fields["holds"],
+            since=fields.get("since"),
+            last_fault=fields.get("last_fault", ""),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a job of this release: {error}") from error

@@ -23,6 +23,7 @@ from gpuscope.workloads.observation import (
     Outcome,
     Progress,
 )
+from gpuscope.workloads.record import read_record, write_record
 from gpuscope.workloads.store import Store
 
 T0 = 1_000_000.0
@@ -115,6 +116,25 @@ def test_gpus_are_held_while_an_attempt_goes_on_and_not_in_the_queue(book: Book)
     look(book, T0 + 10, job(state=JobState.RECOVERING, attempts=(first,)))
     look(book, T0 + 50, job(attempts=(first, Attempt(1, T0 + 50))))
     assert values(book, "gpu_seconds_total") == {("slurm", "", "nlp", "h100", "training"): 6 * 16}
+
+
+def test_a_job_tells_since_when_it_is_in_its_state_and_its_last_fault(book: Book) -> None:
+    key, first = JobKey("slurm", "", "1"), Attempt(0, T0 + 5, None, nodes=("n1",))
+    look(book, T0 + 1, job(state=JobState.QUEUED))
+    assert book.jobs[key].since == T0
+    look(book, T0 + 10, job(attempts=(first,)))
+    assert book.jobs[key].since == T0 + 5
+    struck = replace(first, ended=T0 + 18, outcome=Outcome.INTERRUPTED, evidence=Evidence(state="node_lost"))
+    look(book, T0 + 20, job(state=JobState.RECOVERING, attempts=(struck,)))
+    assert book.jobs[key].since == T0 + 18
+    look(book, T0 + 30, job(attempts=(struck, Attempt(1, T0 + 25, T0 + 27))))
+    assert (book.jobs[key].since, book.jobs[key].last_fault) == (T0 + 27, "node_lost")
+    again = replace(struck, number=1, started=T0 + 25, ended=T0 + 33)
+    look(book, T0 + 40, job(attempts=(struck, again, Attempt(2, T0 + 35))))
+    assert book.jobs[key].since == T0 + 35, "it ran at both looks, and not the same attempt"
+    look(book, T0 + 50, job(state=JobState.SUSPENDED, attempts=(struck, again, Attempt(2, T0 + 35))))
+    assert book.jobs[key].since == T0 + 50, "nobody says when, so when it was seen"
+    assert read_record(write_record(book.jobs[key])) == book.jobs[key]
 
 
 def test_a_planned_end_is_no_fault(book: Book) -> None:
