@@ -4,25 +4,44 @@ One fault ends many pods: the others are torn down with it. All ends of runs tha
 belong to one interruption. An end of a run that began later is the next one.
 """
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from gpuscope.workloads.kubernetes.ends import PodEnd, pod_ends
 from gpuscope.workloads.kubernetes.evidence import evidence_of, outcome_of
 from gpuscope.workloads.kubernetes.job_view import JobView
 from gpuscope.workloads.observation import Attempt, Evidence, Outcome
 
-__all__ = ["History"]
+__all__ = ["History", "KnownAttempts"]
 
 _ENDS_KEPT = 64
 _INTERRUPTIONS_KEPT = 200
 _SAME_SECOND = 1.0
 _JOB_END_S = 120.0
+_OLD_S = 120.0
+
+
+class KnownAttempts(NamedTuple):
+    """What was told of a job's attempts before the collector restarted.
+
+    Attributes:
+        number: highest number of an attempt that began.
+        over: whether its end was told.
+        seen_at: unix time of the last look at the job.
+    """
+
+    number: int
+    over: bool
+    seen_at: float
 
 
 class _Interruption:
     """The ends of one attempt."""
 
-    def __init__(self, first: PodEnd, number: int) -> None:
+    def __init__(self, first: PodEnd, number: int, seen: float) -> None:
         self.ends = [first]
         self.number = number
+        self.seen = seen
         self.running: float | None = None
         self.nodes: dict[str, None] = {}
         self.planned: Outcome | None = None
@@ -49,12 +68,15 @@ class History:
     """Attempts of one job.
 
     Args:
-        known: highest number of an attempt that was told before the collector restarted, and whether its end was told;
-            ``None`` for a job that is new. Kubernetes numbers few attempts, so they go on from there.
+        known: what was told of the job before the collector restarted, ``None`` for a new one. Kubernetes numbers few
+            attempts, so the numbers go on from there.
+        settle_s: an end is told so long after it was first seen, with what the other pods had to say by then.
     """
 
-    def __init__(self, known: tuple[int, bool] | None) -> None:
+    def __init__(self, known: KnownAttempts | None, settle_s: float) -> None:
         self._known = known
+        self._settle_s = settle_s
+        self._over_seen: float | None = None
         self._interruptions: list[_Interruption] = []
         self._told: dict[str, set[int]] = {}
         self._first = 0
@@ -71,10 +93,23 @@ class History:
         """Takes in what the job's pods say now; all attempts, the present or last one at the end."""
         self._take(view)
         told = [self._ended(one, view) for one in self._interruptions]
+        if self._interruptions and not self._settled(self._interruptions[-1].seen, told[-1].ended, view):
+            told[-1] = replace(told[-1], ended=None, outcome=None, evidence=Evidence())
+            return tuple(told)
         last = self._last(view)
         if last is not None:
             told.append(last)
         return tuple(told)
+
+    def settled(self, view: JobView) -> bool:
+        """Whether the end of the job itself may be told."""
+        if self._over_seen is None:
+            self._over_seen = view.now
+        return self._settled(self._over_seen, view.job.ended, view)
+
+    def _settled(self, seen: float, ended: float | None, view: JobView) -> bool:
+        old = ended is not None and view.now - ended >= _OLD_S
+        return view.deleted or old or view.now - seen >= self._settle_s
 
     def _take(self, view: JobView) -> None:
         found = [end for pod in view.pods for end in pod_ends(pod, view.now, gone=False)]
@@ -90,8 +125,7 @@ class History:
                 self._place(end, view)
         here = {pod.uid for pod in view.pods}
         self._told = {uid: runs for uid, runs in self._told.items() if uid in here and runs}
-        if self._known is not None:
-            self._renumber()
+        self._renumber()
         self._follow(view)
 
     def _counts(self, end: PodEnd, view: JobView) -> bool:
@@ -106,14 +140,15 @@ class History:
         return view.ranks is not None and (replaced or len(others) < view.ranks)
 
     def _place(self, end: PodEnd, view: JobView) -> None:
-        for one in reversed(self._interruptions):
+        recovered = self._running is not None and end.ended > self._running
+        for one in reversed(self._interruptions if not recovered else ()):
             if one.takes(end):
                 one.add(end)
                 return
             if one.ended < end.ended:
                 break
         number = self._interruptions[-1].number + 1 if self._interruptions else self._first
-        new = _Interruption(end, max(number, end.attempt or 0))
+        new = _Interruption(end, max(number, end.attempt or 0), view.now)
         new.nodes, new.running = dict(self._nodes), self._running
         if view.queue is not None and view.queue.evicted:
             new.planned_word = view.queue.evicted
@@ -128,10 +163,11 @@ class History:
 
     def _renumber(self) -> None:
         """After the first look: numbers go on behind those that were told before the collector restarted."""
-        number, over = self._known or (0, False)
-        self._known = None
-        here = len(self._interruptions)
-        behind = number + 1 - here if over else number - here
+        known, self._known = self._known, None
+        if known is None:
+            return
+        told = sum(one.ended <= known.seen_at - self._settle_s for one in self._interruptions)
+        behind = (known.number + 1 if known.over else known.number) - told
         if behind > 0:
             self._first = behind
             for one in self._interruptions:
@@ -142,7 +178,8 @@ class History:
         if self._interruptions and (view.job.outcome is not None or view.deleted):
             return
         live = [pod for pod in view.rank_pods if pod.phase != "Failed" and pod.deleting is None]
-        self._nodes.update((pod.node, None) for pod in live if pod.node)
+        here = {pod.node: None for pod in live if pod.node}
+        self._nodes = here if self._started is None else self._nodes | here
         scheduled = [pod.scheduled for pod in live if pod.scheduled is not None and pod.node]
         ranks = view.ranks if view.ranks is not None else len(live)
         if self._started is None and scheduled and len(scheduled) >= ranks:

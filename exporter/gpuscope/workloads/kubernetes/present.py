@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gpuscope.workloads.kubernetes.history import History
+import msgspec
+
+from gpuscope.workloads.kubernetes.history import History, KnownAttempts
 from gpuscope.workloads.kubernetes.job_view import JobView
 from gpuscope.workloads.kubernetes.lifecycle import state_of
 from gpuscope.workloads.kubernetes.owners import Owners
@@ -21,10 +23,7 @@ from gpuscope.workloads.kubernetes.resources import WORKLOADS
 from gpuscope.workloads.kubernetes.store import Snapshot
 from gpuscope.workloads.observation import JobFacts, JobKey, JobState, NodeState, ObservedJob, ObservedNode
 
-__all__ = ["KnownAttempt", "Present", "nodes"]
-
-KnownAttempt = Callable[[JobKey], tuple[int, bool] | None]
-"""Job -> highest number of an attempt that was told before, and whether its end was told; ``None`` for a new job."""
+__all__ = ["Present", "nodes"]
 
 _Kept = TypeVar("_Kept")
 
@@ -43,10 +42,13 @@ class Present:
 
     Args:
         known: what was told of a job's attempts before the collector restarted.
+        settle_s: an end is told so long after it was first seen.
     """
 
-    def __init__(self, known: KnownAttempt) -> None:
+    def __init__(self, known: Callable[[JobKey], KnownAttempts | None], settle_s: float) -> None:
         self._known = known
+        self._settle_s = settle_s
+        self._pods_listed = False
         self._histories: dict[str, History] = {}
         self._parents: dict[str, Owner | None] = {}
 
@@ -83,6 +85,8 @@ class Present:
             top = owners.top_of_pod(pod)
             if top is not None:
                 around[top.uid].gone.append(pod)
+        pods = snapshot.health.get("Pod")
+        self._pods_listed = pods is not None and (pods.listed or pods.denied)
         build = _Builder(snapshot, now, nodes_known="Node" not in blind)
         found = [
             self._job(build.view(top, around[top.uid], deleted=top.uid in deleted,
@@ -97,8 +101,12 @@ class Present:
         key = _key(job)
         history = self._histories.get(job.uid)
         if history is None:
-            history = self._histories[job.uid] = History(self._known(key))
-        attempts = history.attempts(view)
+            history = self._histories[job.uid] = History(self._known(key), self._settle_s)
+        waits = not self._pods_listed and not view.deleted
+        if job.outcome is not None and (waits or not history.settled(view)):
+            view = replace(view, job=msgspec.structs.replace(job, outcome=None, ended=None))
+            job = view.job
+        attempts = () if waits else history.attempts(view)
         outcome, ended = job.outcome, job.ended
         if outcome is None and view.deleted:
             outcome = view.deletion_outcome

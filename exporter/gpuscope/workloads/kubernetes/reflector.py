@@ -68,6 +68,7 @@ class Reflector(threading.Thread):
         self._stop_asked = threading.Event()
         self._version = ""
         self._failures = 0
+        self._expired = False
         self._said = ""
 
     def stop(self) -> None:
@@ -110,7 +111,7 @@ class Reflector(threading.Thread):
                 if self._stop_asked.is_set():
                     return
                 self._take(change)
-                self._failures, quiet = 0, False
+                self._failures, self._expired, quiet = 0, False, False
         if quiet and time.monotonic() - began < _TOO_SHORT_S:
             raise ApiFailure("unreachable", f"{self.resource.path}: the watch was ended at once")
 
@@ -140,24 +141,24 @@ class Reflector(threading.Thread):
         self._store.set_health(self.resource.kind.name)
 
     def _failed(self, failure: ApiFailure) -> None:
+        kind = self.resource.kind
         if failure.reason == "expired":
             # Nothing is wrong: too much happened since the last version, and a list tells what is there now.
-            self._store.count("watch_expired")
+            self._store.count(f"expired:{kind.plural}")
+            again, self._expired, self._version = self._expired, True, ""
+            self._stop_asked.wait(self._pause() if again else 0.0)
+            return
+        if failure.reason in {"not_found", "malformed"} or self._failures >= _RELIST_AFTER:
             self._version = ""
-            self._failures += 1
-            if self._failures == 1:
-                return
-        elif failure.reason in {"not_found", "malformed"} or self._failures >= _RELIST_AFTER:
-            self._version = ""
-        self._store.count(f"{failure.reason}:{self.resource.kind.plural}" if failure.reason != "expired" else "relist")
+        self._store.count(f"{failure.reason}:{kind.plural}")
         refused = failure.reason in _REFUSALS
-        self._store.set_health(self.resource.kind.name, denied=refused, broken_since=self._clock())
+        self._store.set_health(kind.name, denied=refused, broken_since=self._clock())
         if self._said != failure.reason:
             log.warning("%s", failure)
         self._said = failure.reason
-        self._failures += 1
         self._stop_asked.wait(self._pace.refused_s if refused else self._pause())
+        self._failures += 1
 
     def _pause(self) -> float:
-        longest = min(self._pace.retry_limit_s, self._pace.retry_s * 2.0 ** min(self._failures - 1, 10))
+        longest = min(self._pace.retry_limit_s, self._pace.retry_s * 2.0 ** min(self._failures, 10))
         return longest * random.uniform(0.5, 1.0)  # noqa: S311

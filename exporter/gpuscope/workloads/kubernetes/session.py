@@ -30,8 +30,8 @@ class ApiFailure(SourceError):
     """The API did not answer, or refused.
 
     Attributes:
-        reason: ``unreachable``, ``unauthorized``, ``forbidden``, ``not_found``, ``expired``, ``throttled``,
-            ``malformed`` or ``server_error``.
+        reason: ``unreachable``, ``unauthorized``, ``forbidden``, ``not_found``, ``conflict``, ``expired``,
+            ``throttled``, ``malformed`` or ``server_error``.
     """
 
     def __init__(self, reason: str, message: str) -> None:
@@ -135,7 +135,7 @@ class Session:
                 timeout=httpx2.Timeout(_READ_S, connect=_CONNECT_S), trust_env=False
             )
             self._http = client_adapter.Client(config, parameters)
-        except (LightkubeConfigError, msgspec.ValidationError, KeyError, OSError, ValueError) as error:
+        except (LightkubeConfigError, msgspec.ValidationError, KeyError, OSError, TypeError, ValueError) as error:
             raise ConfigError(f"kubernetes: {kubeconfig or 'no way to the API'}: {error}") from error
         self._watch_timeout = httpx2.Timeout(read_timeout_s, connect=_CONNECT_S)
         self._lock = threading.Lock()
@@ -215,6 +215,19 @@ class Session:
                 with self._lock:
                     self._watched.discard(connection)
 
+    def send(self, method: str, path: str, body: bytes | None, timeout_s: float) -> bytes:
+        """Reads (``GET``), creates (``POST``) or replaces (``PUT``) one object, as JSON.
+
+        Raises:
+            ApiFailure: as it says; ``conflict`` when it changed, or was created, since it was read.
+        """
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        with _translated(path):
+            answer = self._http.request(method, path, content=body, headers=headers, timeout=timeout_s)
+            if answer.status_code not in {200, 201}:
+                raise _refused(path, answer.status_code, answer.content)
+            return answer.content
+
     def _get(self, path: str, query: dict[str, str], model: type[_Model]) -> _Model:
         with _translated(path):
             answer = self._http.get(path, params=query)
@@ -263,7 +276,7 @@ def _selector(resource: Resource) -> dict[str, str]:
     return {"fieldSelector": selector} if selector else {}
 
 
-_REASONS = {401: "unauthorized", 403: "forbidden", 404: "not_found", 410: "expired", 429: "throttled"}
+_REASONS = {401: "unauthorized", 403: "forbidden", 404: "not_found", 409: "conflict", 410: "expired", 429: "throttled"}
 _change = msgspec.json.Decoder(_Change)
 _versioned = msgspec.json.Decoder(_Versioned)
 _status = msgspec.json.Decoder(_Status)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from gpuscope.workloads.kubernetes.discovery import installed
-from gpuscope.workloads.kubernetes.present import KnownAttempt, Present, nodes
+from gpuscope.workloads.kubernetes.history import KnownAttempts
+from gpuscope.workloads.kubernetes.present import Present, nodes
 from gpuscope.workloads.kubernetes.read_pod import read_event, read_node, read_pod
 from gpuscope.workloads.kubernetes.read_workload import FactLabels, WorkloadReader, read_queue_workload
 from gpuscope.workloads.kubernetes.records import Record
@@ -16,7 +17,7 @@ from gpuscope.workloads.kubernetes.reflector import Pace, Reflector
 from gpuscope.workloads.kubernetes.resources import EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Resource
 from gpuscope.workloads.kubernetes.session import ApiFailure, Session
 from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
-from gpuscope.workloads.observation import Observation
+from gpuscope.workloads.observation import JobKey, Observation
 
 __all__ = ["KubernetesSource"]
 
@@ -39,18 +40,21 @@ class KubernetesSource:
         known: what was told of a job's attempts before the collector restarted, so that their numbers go on.
         pace: how often and how patiently the API is asked.
         clock: tells unix time, the same that ``observe`` is given.
+        settle_s: the end of a job or an attempt is told so long after it was first seen, with its true time. Kinds are
+            watched apart: a job's failure may be heard of before the exit codes of its pods.
     """
 
     def __init__(
-        self, session: Session, labels: FactLabels | None = None, known: KnownAttempt | None = None,
-        pace: Pace | None = None, clock: Callable[[], float] = time.time,
+        self, session: Session, labels: FactLabels | None = None,
+        known: Callable[[JobKey], KnownAttempts | None] | None = None,
+        pace: Pace | None = None, clock: Callable[[], float] = time.time, settle_s: float = 5.0,
     ) -> None:  # fmt: skip
         self._session = session
         self._reader = WorkloadReader(labels or FactLabels())
         self._pace = pace or Pace()
         self._clock = clock
         self._store = ObjectStore()
-        self._present = Present(known or (lambda _: None))
+        self._present = Present(known or (lambda _: None), settle_s)
         self._reflectors: dict[str, Reflector] = {}
         self._found: dict[str, Resource] = {}
         self._discovered = False

@@ -1,13 +1,14 @@
-"""An API server that speaks as much of Kubernetes' API as a watcher hears: discovery, lists in parts, watches, bookmarks,
-resource versions, 403, 404 and 410. Everything that happens in it a test makes happen."""
+"""An API server that speaks as much of Kubernetes' API as a watcher hears.
+
+Discovery, lists in parts, watches, bookmarks, resource versions, 403, 404, 410. What happens in it a test makes happen.
+"""
 
 import copy
 import json
 import socket
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -56,7 +57,7 @@ class ApiServer:
         self._thread.join(10)
         self._http.server_close()
         for connection in list(self._open):
-            with _ignore():
+            with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def install(self, kind: str, api_version: str, plural: str) -> None:
@@ -141,14 +142,6 @@ class _Http(ThreadingHTTPServer):
         """Connections break here all the time, on purpose."""
 
 
-@contextmanager
-def _ignore() -> Iterator[None]:
-    try:
-        yield
-    except OSError:
-        pass
-
-
 def _path(api_version: str, plural: str) -> str:
     return f"/{'apis' if '/' in api_version else 'api'}/{api_version}/{plural}"
 
@@ -160,6 +153,7 @@ def _key(obj: dict) -> tuple[str, str]:
 def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
         timeout = 60
 
         def setup(self) -> None:
@@ -168,14 +162,14 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
 
         def finish(self) -> None:
             server._open.discard(self.connection)
-            with _ignore():
+            with suppress(OSError):
                 super().finish()
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
             server.requests.append((parts.path, query))
-            with _ignore():
+            with suppress(OSError):
                 self._route(parts.path, query)
 
         def _route(self, path: str, query: dict[str, str]) -> None:
@@ -290,7 +284,7 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(text)
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, *args: object) -> None:
             pass
 
     return Handler

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from tests.exporter.workloads.kubernetes.api_server import ApiServer
 
-from gpuscope.workloads.kubernetes import FactLabels, KubernetesSource, Pace, Session
+from gpuscope.workloads.kubernetes import FactLabels, KnownAttempts, KubernetesSource, Pace, Session
 from gpuscope.workloads.observation import JobKey, Observation, ObservedJob
 
 OBJECTS = Path(__file__).parent / "objects"
@@ -123,11 +123,15 @@ class Cluster:
         self._folder = folder
         self._sources: list[KubernetesSource] = []
 
-    def watch(self, known: Callable[[JobKey], tuple[int, bool] | None] | None = None,
-              labels: FactLabels | None = None, pace: Pace = FAST) -> KubernetesSource:  # fmt: skip
+    def watch(
+        self, known: Callable[[JobKey], KnownAttempts | None] | None = None,
+        labels: FactLabels | None = None, pace: Pace = FAST, settle_s: float = 0.0,
+    ) -> KubernetesSource:  # fmt: skip
         config = self._folder / "kubeconfig"
         config.write_text(KUBECONFIG % self.server.url)
-        self.source = KubernetesSource(Session(str(config)), labels, known, pace, clock=lambda: self.now)
+        self.source = KubernetesSource(
+            Session(str(config)), labels, known, pace, clock=lambda: self.now, settle_s=settle_s
+        )
         self._sources.append(self.source)
         self.source.start()
         return self.source
