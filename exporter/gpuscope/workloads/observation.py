@@ -16,6 +16,7 @@ __all__ = [
     "JobFacts",
     "JobKey",
     "JobState",
+    "KnownAttempts",
     "NodeState",
     "Observation",
     "ObservedJob",
@@ -37,6 +38,22 @@ class JobKey(NamedTuple):
     scheduler: str
     namespace: str
     uid: str
+
+
+class KnownAttempts(NamedTuple):
+    """What was told of a job's attempts before the collector restarted.
+
+    A source whose scheduler numbers no attempts goes on with its numbers from there.
+
+    Attributes:
+        number: highest number of an attempt that began.
+        over: whether its end was told.
+        seen_at: unix time of the last look at the job; without it, all that ended before the first look was told.
+    """
+
+    number: int
+    over: bool
+    seen_at: float | None = None
 
 
 class JobState(StrEnum):

@@ -5,34 +5,19 @@ belong to one interruption. An end of a run that began later is the next one.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from gpuscope.workloads.kubernetes.ends import PodEnd, pod_ends
 from gpuscope.workloads.kubernetes.evidence import evidence_of, outcome_of
 from gpuscope.workloads.kubernetes.job_view import JobView
-from gpuscope.workloads.observation import Attempt, Evidence, Outcome
+from gpuscope.workloads.observation import Attempt, Evidence, KnownAttempts, Outcome
 
-__all__ = ["History", "KnownAttempts"]
+__all__ = ["History"]
 
 _ENDS_KEPT = 64
 _INTERRUPTIONS_KEPT = 200
 _SAME_SECOND = 1.0
 _JOB_END_S = 120.0
 _OLD_S = 120.0
-
-
-class KnownAttempts(NamedTuple):
-    """What was told of a job's attempts before the collector restarted.
-
-    Attributes:
-        number: highest number of an attempt that began.
-        over: whether its end was told.
-        seen_at: unix time of the last look at the job.
-    """
-
-    number: int
-    over: bool
-    seen_at: float
 
 
 class _Interruption:
@@ -166,7 +151,9 @@ class History:
         known, self._known = self._known, None
         if known is None:
             return
-        told = sum(one.ended <= known.seen_at - self._settle_s for one in self._interruptions)
+        told = len(self._interruptions)
+        if known.seen_at is not None:
+            told = sum(one.ended <= known.seen_at - self._settle_s for one in self._interruptions)
         behind = (known.number + 1 if known.over else known.number) - told
         if behind > 0:
             self._first = behind

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gpuscope.workloads.kubernetes.history import History, KnownAttempts
+from gpuscope.workloads.kubernetes.history import History
 from gpuscope.workloads.kubernetes.job_view import JobView
 from gpuscope.workloads.kubernetes.lifecycle import state_of
 from gpuscope.workloads.kubernetes.owners import Owners
@@ -21,7 +21,15 @@ from gpuscope.workloads.kubernetes.records import (
 )
 from gpuscope.workloads.kubernetes.resources import WORKLOADS
 from gpuscope.workloads.kubernetes.store import Snapshot
-from gpuscope.workloads.observation import JobFacts, JobKey, JobState, NodeState, ObservedJob, ObservedNode
+from gpuscope.workloads.observation import (
+    JobFacts,
+    JobKey,
+    JobState,
+    KnownAttempts,
+    NodeState,
+    ObservedJob,
+    ObservedNode,
+)
 
 __all__ = ["Present", "nodes"]
 

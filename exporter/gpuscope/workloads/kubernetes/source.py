@@ -8,7 +8,6 @@ from collections.abc import Callable
 import msgspec
 
 from gpuscope.workloads.kubernetes.discovery import installed
-from gpuscope.workloads.kubernetes.history import KnownAttempts
 from gpuscope.workloads.kubernetes.present import Present, nodes
 from gpuscope.workloads.kubernetes.read_pod import read_event, read_node, read_pod
 from gpuscope.workloads.kubernetes.read_workload import FactLabels, WorkloadReader, read_queue_workload
@@ -17,7 +16,7 @@ from gpuscope.workloads.kubernetes.reflector import Pace, Reflector
 from gpuscope.workloads.kubernetes.resources import EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Resource
 from gpuscope.workloads.kubernetes.session import ApiFailure, Session
 from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
-from gpuscope.workloads.observation import JobKey, Observation
+from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
 
 __all__ = ["KubernetesSource"]
 
@@ -58,6 +57,7 @@ class KubernetesSource:
         self._reflectors: dict[str, Reflector] = {}
         self._found: dict[str, Resource] = {}
         self._discovered = False
+        self._whole = False
         self._said = ""
         self._stop = threading.Event()
         self._discovery = threading.Thread(target=self._look_for_kinds, name="kubernetes-discovery", daemon=True)
@@ -81,11 +81,13 @@ class KubernetesSource:
     def observe(self, now: float) -> Observation:
         """Everything that is known now. A job that was deleted since the last call is in it once more, as ended.
 
-        While a kind cannot be read, its last known objects stay and the answer is not complete; after 30 s the states
+        Until everything was read once there is no job in it. While a kind cannot be read, its last known objects stay and the answer is not complete; after 30 s the states
         of its jobs, and when it is pods those of all jobs, are unknown. A kind that may not be read is no part of the
         answer, and does not make it incomplete. ``problems`` counts since the last call.
         """
         snapshot = self._store.take()
+        if not self._started_well(snapshot):
+            return Observation("kubernetes", now, complete=False, problems=snapshot.problems)
         broken = {kind for kind, health in snapshot.health.items() if health.broken_since is not None}
         denied = {kind for kind, health in snapshot.health.items() if health.denied}
         lost = {kind for kind in broken if self._long_broken(snapshot, kind, now)}
@@ -99,6 +101,15 @@ class KubernetesSource:
             problems=snapshot.problems,
             pods=pods,
         )
+
+    def _started_well(self, snapshot: Snapshot) -> bool:
+        """Whether every kind was listed once, or cannot be. Without its pods a job's attempts would be told wrong."""
+        if not self._whole and self._discovered:
+            tried = {kind for kind, health in snapshot.health.items() if health.denied or health.broken_since}
+            waits = self._unlisted(snapshot) - tried
+            pods = snapshot.health.get(POD.name)
+            self._whole = not waits and pods is not None and (pods.listed or pods.denied)
+        return self._whole
 
     @staticmethod
     def _long_broken(snapshot: Snapshot, kind: str, now: float) -> bool:

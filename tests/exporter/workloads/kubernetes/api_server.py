@@ -27,6 +27,7 @@ class ApiServer:
         self.kinds: dict[str, tuple[str, str]] = {kind: ("v1", plural) for plural, kind in CORE.items()}
         self.forbidden: set[str] = set()
         self.failing: dict[str, int] = {}
+        self.leases: dict[str, dict] = {}
         self.requests: list[tuple[str, dict[str, str]]] = []
         self.cuts = 0
         self.bookmarks = 0
@@ -172,6 +173,37 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             with suppress(OSError):
                 self._route(parts.path, query)
 
+        def do_POST(self) -> None:
+            self._write(self.path + "/" + json.loads(self._body())["metadata"]["name"])
+
+        def do_PUT(self) -> None:
+            self._body()
+            self._write(self.path)
+
+        def _body(self) -> bytes:
+            self._sent = self.rfile.read(int(self.headers["Content-Length"]))
+            return self._sent
+
+        def _write(self, path: str) -> None:
+            """Creates or replaces a Lease; who did not read its newest version is refused."""
+            lease = json.loads(self._sent)
+            with server.changed:
+                before = server.leases.get(path)
+                versions = [one and one["metadata"].get("resourceVersion") for one in (before, lease)]
+                if "leases" in server.forbidden:
+                    code = 403
+                elif versions[0] != versions[1]:
+                    code = 409
+                else:
+                    server.version += 1
+                    lease["metadata"]["resourceVersion"] = str(server.version)
+                    server.leases[path] = lease
+                    code = 200 if before else 201
+            if code >= 400:
+                self._status(code)
+            else:
+                self._json(lease, code)
+
         def _route(self, path: str, query: dict[str, str]) -> None:
             plural = path.rsplit("/", 1)[1]
             served = {_path(version, name) for version, name in server.kinds.values()}
@@ -183,6 +215,8 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
                 self._json(self._groups())
             elif path.startswith("/apis/") and path.count("/") == 3:
                 self._json(self._resources(path.removeprefix("/apis/")))
+            elif path in server.leases:
+                self._json(server.leases[path])
             elif path not in served:
                 self._status(404)
             elif plural in server.forbidden:
@@ -269,7 +303,7 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.flush()
 
         def _status(self, code: int) -> None:
-            words = {403: "Forbidden", 404: "NotFound", 410: "Expired"}
+            words = {403: "Forbidden", 404: "NotFound", 409: "Conflict", 410: "Expired"}
             message = f"{self.path}: {words.get(code, 'InternalError')}"
             self._json(
                 {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,

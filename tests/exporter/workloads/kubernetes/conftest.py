@@ -10,8 +10,8 @@ import pytest
 import yaml
 from tests.exporter.workloads.kubernetes.api_server import ApiServer
 
-from gpuscope.workloads.kubernetes import FactLabels, KnownAttempts, KubernetesSource, Pace, Session
-from gpuscope.workloads.observation import JobKey, Observation, ObservedJob
+from gpuscope.workloads.kubernetes import FactLabels, KubernetesSource, Pace, Session
+from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation, ObservedJob
 
 OBJECTS = Path(__file__).parent / "objects"
 START = datetime(2026, 11, 30, 8, 0, tzinfo=UTC).timestamp()
