@@ -56,7 +56,6 @@ class Present:
     def __init__(self, known: Callable[[JobKey], KnownAttempts | None], settle_s: float) -> None:
         self._known = known
         self._settle_s = settle_s
-        self._pods_listed = False
         self._histories: dict[str, History] = {}
         self._parents: dict[str, Owner | None] = {}
 
@@ -93,8 +92,6 @@ class Present:
             top = owners.top_of_pod(pod)
             if top is not None:
                 around[top.uid].gone.append(pod)
-        pods = snapshot.health.get("Pod")
-        self._pods_listed = pods is not None and (pods.listed or pods.denied)
         build = _Builder(snapshot, now, nodes_known="Node" not in blind)
         found = [
             self._job(build.view(top, around[top.uid], deleted=top.uid in deleted,
@@ -110,11 +107,10 @@ class Present:
         history = self._histories.get(job.uid)
         if history is None:
             history = self._histories[job.uid] = History(self._known(key), self._settle_s)
-        waits = not self._pods_listed and not view.deleted
-        if job.outcome is not None and (waits or not history.settled(view)):
+        if job.outcome is not None and not history.settled(view):
             view = replace(view, job=msgspec.structs.replace(job, outcome=None, ended=None))
             job = view.job
-        attempts = () if waits else history.attempts(view)
+        attempts = history.attempts(view)
         outcome, ended = job.outcome, job.ended
         if outcome is None and view.deleted:
             outcome = view.deletion_outcome

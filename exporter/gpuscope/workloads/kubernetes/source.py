@@ -81,9 +81,10 @@ class KubernetesSource:
     def observe(self, now: float) -> Observation:
         """Everything that is known now. A job that was deleted since the last call is in it once more, as ended.
 
-        Until everything was read once there is no job in it. While a kind cannot be read, its last known objects stay and the answer is not complete; after 30 s the states
-        of its jobs, and when it is pods those of all jobs, are unknown. A kind that may not be read is no part of the
-        answer, and does not make it incomplete. ``problems`` counts since the last call.
+        Until everything was read once there is no job in it. While a kind cannot be read, its last known
+        objects stay and the answer is not complete; after 30 s the states of its jobs, and when it is pods those of all
+        jobs, are unknown. A kind that may not be read is no part of the answer, and does not make it incomplete.
+        ``problems`` counts since the last call.
         """
         snapshot = self._store.take()
         if not self._started_well(snapshot):

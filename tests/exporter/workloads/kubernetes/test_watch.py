@@ -30,16 +30,21 @@ def trained(cluster: Cluster, count: int = 2) -> list[dict]:
     return [cluster.server.put(running(pod(f"llama-{rank}", job), 60)) for rank in range(count)]
 
 
-def test_nothing_is_complete_before_everything_was_listed(cluster: Cluster) -> None:
+def test_nothing_is_told_of_jobs_before_their_pods_were_listed(cluster: Cluster) -> None:
     cluster.server.put(workload("Job"))
     cluster.server.failing["pods"] = 503
     cluster.watch()
-    seen = cluster.see(lambda seen: seen.jobs)
-    assert not seen.complete
-    assert seen.jobs[0].state is JobState.UNKNOWN
+    seen = cluster.see(lambda _: cluster.problems.get("server_error:pods", 0) > 2)
+    assert (seen.jobs, seen.nodes, seen.complete) == ((), (), False)
     cluster.server.failing.clear()
     assert cluster.see(lambda seen: seen.complete).jobs[0].state is JobState.SCHEDULING
-    assert cluster.problems["server_error:pods"] > 0
+
+
+def test_kind_that_cannot_be_listed_holds_up_no_other(cluster: Cluster) -> None:
+    cluster.server.put(workload("Job"))
+    cluster.server.failing["jobsets"] = 503
+    cluster.watch()
+    assert not cluster.see(lambda seen: seen.jobs).complete
 
 
 def test_lists_come_in_parts(cluster: Cluster) -> None:
