@@ -19,6 +19,7 @@ class Kind(StrEnum):
     COUNTER = "counter"
     INFO = "info"  # constant 1, the facts are in the labels
     STATE_SET = "stateset"  # one series per state, exactly one of them 1
+    HISTOGRAM = "histogram"  # counts of observations up to each bound, with their sum and number
 
 
 class Unit(StrEnum):
@@ -99,6 +100,7 @@ class Metric:
             field stands for the family as a whole.
         dcgm_note: how a DCGM value is turned into ours (``/100``, ``x1048576``, ``decode`` …).
         states: the values of the last extra label of a state set.
+        buckets: upper bounds of a histogram, rising; the infinite one is added.
         values: for each label in ``extra``, all values that it can have; empty where they are not known beforehand.
         low: smallest plausible value; a smaller one is dropped and counted.
         high: largest plausible value; a larger one is dropped and counted.
@@ -121,6 +123,7 @@ class Metric:
     dcgm_labels: tuple[str, ...] = ()
     dcgm_note: str = ""
     states: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
     values: tuple[tuple[str, ...], ...] = ()
     low: float = 0.0
     high: float = float("inf")
@@ -141,6 +144,13 @@ class Metric:
         return {label: known for label, known in values.items() if known}
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """What a sample of a histogram gives behind the labels: an upper bound as text, ``count`` or ``sum``."""
+        if self.kind is not Kind.HISTOGRAM:
+            return ()
+        return (*(repr(float(bound)) for bound in self.buckets), "+Inf", "count", "sum")
+
+    @property
     def dcgm_pairs(self) -> tuple[tuple[str, str], ...]:
         """DCGM names of the same fact as (before 4.6, since 4.6); the first is empty for a field new in 4.6."""
         current = self.dcgm46 or self.dcgm
@@ -148,7 +158,10 @@ class Metric:
 
 
 class Sample(NamedTuple):
-    """One measured value: ``labels`` are the values for ``metric.labels``, in that order."""
+    """One measured value: ``labels`` are the values for ``metric.labels``, in that order.
+
+    Those of a histogram have one of ``metric.parts`` behind them.
+    """
 
     metric: Metric
     labels: tuple[str, ...]

@@ -3,17 +3,22 @@
 from gpuscope.catalogue.metric import Kind, Level, Metric, Tier, Unit
 
 __all__ = [
+    "AGENTS",
+    "AGENT_FAILURES",
     "ATTEMPTS",
     "CHECKPOINT_TIME",
     "FAULTS",
     "FORGOTTEN",
     "GPUS",
+    "INTERRUPTIONS",
     "JOBS",
     "JOBS_CREATED",
     "JOBS_ENDED",
     "JOB_INFO",
     "METRICS",
+    "PHASE_SECONDS",
     "PROGRESS",
+    "RECOVERY_SECONDS",
     "REMAINING",
     "RESTARTS",
     "STATE",
@@ -36,6 +41,9 @@ STATES = (
     "suspended",
     "unknown",
 )
+PHASES = ("detection", "action", "start", "first_step")
+UNTIL = ("resources", "running", "first_step")
+RECOVERY_BUCKETS = tuple(map(float, (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600)))
 TRIGGERS = ("automatic", "manual", "unknown")
 _OWNER = ("scheduler", "namespace", "team", "queue", "workload_kind")
 _JOB = ("scheduler", "namespace", "workload", "job_id")
@@ -100,6 +108,65 @@ FAULTS = Metric(
     source=f"{_SOURCE}; XIDs of the agents",
     values=((), (), (), (), DOMAINS, ()),
     note="Where more than 30 % are unknown, the shares of the others mean little.",
+)
+INTERRUPTIONS = Metric(
+    name="gpuscope_training_interruptions_total",
+    kind=Kind.COUNTER,
+    level=Level.NODE,
+    extra=("scheduler", "namespace", "team", "domain"),
+    help="Attempts that ended without success, by whose doing that was, planned ends included.",
+    tier=Tier.SELF,
+    source=f"{_SOURCE}; XIDs of the agents",
+    values=((), (), (), DOMAINS),
+    note="0 for every domain as soon as a team has a job, so that increase() sees the first one. The denominator of MTBF.",
+)
+PHASE_SECONDS = Metric(
+    name="gpuscope_training_recovery_phase_seconds",
+    kind=Kind.HISTOGRAM,
+    level=Level.NODE,
+    extra=("scheduler", "phase", "domain"),
+    unit=Unit.SECONDS,
+    help="Duration of each phase between a fault and the first step after it, by whose fault it was.",
+    tier=Tier.SELF,
+    source=f"{_SOURCE}; time stamps of XIDs; what the job reports",
+    values=((), PHASES, DOMAINS),
+    buckets=RECOVERY_BUCKETS,
+    note="A phase is counted only where both of its ends are known: detection for XIDs only, start only where the "
+    "scheduler tells when all ranks run, first_step only where the job reports progress.",
+)
+RECOVERY_SECONDS = Metric(
+    name="gpuscope_training_recovery_seconds",
+    kind=Kind.HISTOGRAM,
+    level=Level.NODE,
+    extra=("scheduler", "until", "domain"),
+    unit=Unit.SECONDS,
+    help="Time from the end of an attempt until the job has resources again, all its ranks run, or it makes progress.",
+    tier=Tier.SELF,
+    source=f"{_SOURCE}; what the job reports",
+    values=((), UNTIL, DOMAINS),
+    buckets=RECOVERY_BUCKETS,
+    note="Choose one until: the three are the same recoveries, as far as each can be known. Jobs that never came back are in none.",
+)
+AGENTS = Metric(
+    name="gpuscope_collector_agents",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("state",),
+    help="Agents whose faults the collector reads, by whether they answered last time.",
+    tier=Tier.SELF,
+    source="the collector itself",
+    values=(("answering", "failed"),),
+)
+AGENT_FAILURES = Metric(
+    name="gpuscope_collector_agent_failures_total",
+    kind=Kind.COUNTER,
+    level=Level.NODE,
+    extra=("reason",),
+    help="Answers of agents that did not come or could not be used, by why.",
+    tier=Tier.SELF,
+    source="the collector itself",
+    values=(("address", "connection", "status", "timeout", "too_large", "malformed", "stale", "busy"),),
+    note="stale: the answer is of another time than the collector's, because the agent is stuck or a clock is wrong.",
 )
 JOBS = Metric(
     name="gpuscope_training_jobs",
@@ -212,6 +279,11 @@ METRICS = (
     ATTEMPTS,
     RESTARTS,
     FAULTS,
+    INTERRUPTIONS,
+    PHASE_SECONDS,
+    RECOVERY_SECONDS,
+    AGENTS,
+    AGENT_FAILURES,
     JOBS,
     JOB_INFO,
     STATE,

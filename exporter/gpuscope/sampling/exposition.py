@@ -29,6 +29,7 @@ _OPENMETRICS_TYPE = {
     Kind.COUNTER: "counter",
     Kind.INFO: "gauge",
     Kind.STATE_SET: "gauge",
+    Kind.HISTOGRAM: "histogram",
 }
 
 
@@ -51,6 +52,14 @@ def series_text(metric_name: str, names: tuple[str, ...], values: tuple[str, ...
     return f"{metric_name}{{{pairs}}} "
 
 
+def _part_text(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    """The same for a part of a histogram: its bucket, sum or count."""
+    *own, part = values
+    if part in {"sum", "count"}:
+        return series_text(f"{metric_name}_{part}", names, tuple(own))
+    return series_text(f"{metric_name}_bucket", (*names, "le"), values)
+
+
 def forget_series() -> None:
     """Drops the remembered label texts; for when many of them will not come back, as after a MIG change."""
     series_text.cache_clear()
@@ -70,7 +79,8 @@ def render_blocks(samples: Iterable[Sample]) -> dict[Metric, str]:
     """
     lines: dict[Metric, list[str]] = {}
     for metric, labels, value in samples:
-        line = series_text(metric.name, metric.labels, labels) + number_text(value) + "\n"
+        series = _part_text if metric.buckets else series_text
+        line = series(metric.name, metric.labels, labels) + number_text(value) + "\n"
         try:
             lines[metric].append(line)
         except KeyError:

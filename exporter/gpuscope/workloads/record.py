@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 
+from gpuscope.workloads.episode import KEPT, Episode, read_episode
 from gpuscope.workloads.observation import JobFacts, JobKey, JobState, ObservedJob, Outcome, Progress
 
 __all__ = ["JobRecord", "read_record", "state_since", "write_record"]
@@ -22,14 +23,14 @@ class JobRecord:
         closed: numbers of attempts whose end was counted.
         opened: numbers of attempts whose beginning was counted as a restart.
         restarts: restarts counted so far.
-        fault: fault type of the last interruption, empty before the first one or once the next attempt runs.
-        interrupted_at: unix time at which it ended; ``None`` when none is open.
+        episodes: ends of its attempts that were no success, in the order of their numbers.
         outcome: how the job ended, once that was counted.
         ended: unix time of its end.
         progress: what it reported last.
         holds: whether an attempt held its GPUs at the last look.
         since: unix time at which its state began; ``None`` where that is not known.
         last_fault: fault type of the last interruption, also while the next attempt runs.
+        still_since: unix time since which its progress stands still while all ranks run.
     """
 
     key: JobKey
@@ -41,14 +42,31 @@ class JobRecord:
     closed: set[int] = field(default_factory=set)
     opened: set[int] = field(default_factory=set)
     restarts: int = 0
-    fault: str = ""
-    interrupted_at: float | None = None
+    episodes: list[Episode] = field(default_factory=list)
     outcome: Outcome | None = None
     ended: float | None = None
     progress: Progress | None = None
     holds: bool = False
     since: float | None = None
     last_fault: str = ""
+    still_since: float | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether the end of an attempt has no final verdict yet."""
+        return any(not episode.final for episode in self.episodes)
+
+    def episode_before(self, number: int) -> Episode | None:
+        """The episode that an attempt of this number came after."""
+        return next((one for one in reversed(self.episodes) if one.number < number), None)
+
+    def add(self, episode: Episode) -> None:
+        """Adds an episode; of those that were judged only the latest are kept."""
+        self.episodes.append(episode)
+        self.episodes.sort(key=lambda one: one.number)
+        judged = [one for one in self.episodes if one.final]
+        for one in judged[: max(0, len(self.episodes) - KEPT)]:
+            self.episodes.remove(one)
 
 
 def state_since(job: ObservedJob) -> float | None:
@@ -90,14 +108,14 @@ def read_record(text: str) -> JobRecord:
             closed=set(fields["closed"]),
             opened=set(fields["opened"]),
             restarts=fields["restarts"],
-            fault=fields["fault"],
-            interrupted_at=fields["interrupted_at"],
+            episodes=[read_episode(one) for one in fields["episodes"]],
             outcome=None if fields["outcome"] is None else Outcome(fields["outcome"]),
             ended=fields["ended"],
             progress=None if fields["progress"] is None else Progress(**fields["progress"]),
             holds=fields["holds"],
             since=fields.get("since"),
             last_fault=fields.get("last_fault", ""),
+            still_since=fields.get("still_since"),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a job of this release: {error}") from error
