@@ -19,7 +19,6 @@ log = logging.getLogger(__name__)
 
 _TOO_SHORT_S = 0.5
 _RELIST_AFTER = 3
-_REFUSALS = frozenset({"forbidden", "unauthorized"})
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -28,7 +27,7 @@ class Pace(msgspec.Struct, frozen=True):
     Attributes:
         retry_s: first pause after a failure; it doubles, with a random part, up to ``retry_limit_s``.
         retry_limit_s: longest pause after a failure.
-        refused_s: pause after the server refused us: a role may be granted later.
+        refused_s: pause after the server refused a kind: a role may be granted later.
         watch_s: a watch is asked to end after so long, and up to twice that.
         page: objects asked for at once.
         discovery_s: how often it is looked which kinds are installed.
@@ -151,7 +150,8 @@ class Reflector(threading.Thread):
         if failure.reason in {"not_found", "malformed"} or self._failures >= _RELIST_AFTER:
             self._version = ""
         self._store.count(f"{failure.reason}:{kind.plural}")
-        refused = failure.reason in _REFUSALS
+        # Without a role a kind is left out; without a valid token nothing at all is known.
+        refused = failure.reason == "forbidden"
         self._store.set_health(kind.name, denied=refused, broken_since=self._clock())
         if self._said != failure.reason:
             log.warning("%s", failure)

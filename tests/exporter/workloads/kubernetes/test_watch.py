@@ -185,6 +185,17 @@ def test_kind_that_may_not_be_read_is_counted_and_said_once(cluster: Cluster, ca
     cluster.see(lambda seen: len(seen.jobs) == 2)
 
 
+def test_token_that_is_not_valid_any_more_makes_nothing_complete(cluster: Cluster) -> None:
+    trained(cluster)
+    cluster.watch()
+    cluster.job(lambda job: job.state is JobState.TRAINING)
+    for plural in ("jobs", "pods"):
+        cluster.server.failing[plural] = 401
+    cluster.server.cut()
+    seen = cluster.see(lambda _: {"unauthorized:jobs", "unauthorized:pods"} <= cluster.problems.keys())
+    assert (len(seen.jobs), seen.complete) == (1, False)
+
+
 def test_part_of_a_job_that_may_not_be_read_is_no_job(cluster: Cluster) -> None:
     cluster.server.forbidden.add("jobsets")
     owner = [{"kind": "JobSet", "name": "llama", "uid": "jobset", "controller": True}]
