@@ -128,11 +128,9 @@ class Book:
         for attempt in job.attempts:
             if attempt.ended is not None and attempt.ended < first:
                 record.closed.add(attempt.number)
-                self._note_fault(record, attempt)
             if attempt.started is not None and attempt.started < first:
                 record.opened.add(attempt.number)
                 record.restarts = max(record.restarts, attempt.number)
-                record.fault, record.interrupted_at = "", None
         if job.outcome is not None and (job.ended is None or job.ended < first):
             record.outcome, record.ended = job.outcome, job.ended or now
         return record
@@ -235,17 +233,6 @@ class Book:
             if episode.final and episode.verdict is not None:
                 for metric, labels, seconds in phases(episode, episode.verdict.domain.value, record.key.scheduler):
                     self._ledger.observe(metric, labels, seconds)
-
-    def _note_fault(self, record: JobRecord, attempt: Attempt) -> Classification | None:
-        """Remembers what ended the attempt; returns it where it was a fault."""
-        if attempt.outcome is Outcome.SUCCEEDED:
-            return None
-        what = self._classify(attempt)
-        record.fault, record.interrupted_at = what.fault_type, attempt.ended
-        if what.domain is Domain.PLANNED:
-            return None
-        record.last_fault = what.fault_type
-        return what
 
     def _accrue(self, record: JobRecord, until: float, state: JobState) -> None:
         passed = until - record.seen_at
