@@ -1,0 +1,5 @@
+"""A simulated Slurm: its commands answer as those of release 22.05 do, on a cluster where things happen in minutes."""
+
+from gpuscope.simulate.slurm.commands import SimulatedSlurm
+
+__all__ = ["SimulatedSlurm"]

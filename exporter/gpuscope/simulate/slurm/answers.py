@@ -1,0 +1,148 @@
+"""What the simulated Slurm's commands answer, in the form of release 22.05: recorded records with other values."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from gpuscope.simulate.slurm.cluster import Cluster, Record, uid_of
+from gpuscope.simulate.slurm.story import HOSTS, Host
+
+__all__ = ["COLUMNS", "Forms", "accounting", "host_list"]
+
+COLUMNS = (
+    "JobIDRaw", "JobID", "JobName", "User", "UID", "Account", "Partition", "QOS", "State", "Submit", "Eligible",
+    "Start", "End", "Reason", "ExitCode", "DerivedExitCode", "NodeList", "AllocTRES", "ReqTRES",
+)  # fmt: skip
+
+
+class Forms:
+    """Records as Slurm writes them."""
+
+    def __init__(self) -> None:
+        forms: dict[str, Any] = json.loads(Path(__file__).with_name("forms.json").read_text(encoding="utf-8"))
+        self.release: str = forms["release"]
+        self.fields: list[str] = forms["accounting"]
+        self._forms = forms
+
+    def jobs(self, cluster: Cluster) -> str:
+        """``squeue --all --json``."""
+        return self._document("jobs", [self._job(job) for job in cluster.jobs.values()])
+
+    def nodes(self, cluster: Cluster) -> str:
+        """``sinfo --all --json``."""
+        return self._document("nodes", [self._node(cluster, host) for host in HOSTS])
+
+    def _document(self, what: str, records: list[dict[str, Any]]) -> str:
+        return json.dumps({"meta": self._forms["meta"], "errors": [], what: records})
+
+    def _job(self, job: Record) -> dict[str, Any]:
+        plan = job.plan
+        waits = job.state == "PENDING"
+        end = 0 if waits else job.ended or job.started + job.limit_s
+        request = f"gres:gpu:{plan.gpus}"
+        return {
+            **self._forms["job"],
+            "job_id": job.job_id,
+            "name": plan.name,
+            "user_name": plan.user,
+            "user_id": uid_of(plan.user),
+            "group_name": plan.account,
+            "account": plan.account,
+            "partition": plan.partition,
+            "job_state": job.state,
+            "state_reason": job.reason,
+            "submit_time": job.submitted,
+            "accrue_time": job.submitted,
+            "eligible_time": job.eligible,
+            "start_time": job.eligible if job.reason == "BeginTime" else job.started,
+            "end_time": end,
+            "time_limit": job.limit_s,
+            "restart_cnt": job.restarts,
+            "exit_code": job.status,
+            "nodes": host_list(job.nodes),
+            "batch_host": job.nodes[0].name if job.nodes else "",
+            "node_count": plan.nodes,
+            "tasks": plan.nodes * plan.gpus,
+            "cpus": plan.nodes * plan.gpus,
+            "tres_per_node": request,
+            "gres_detail": [f"gpu:{host.gpu_type}:{plan.gpus}(IDX:0-{plan.gpus - 1})" for host in job.nodes],
+            "tres_req_str": _tres(job, typed=False),
+            "tres_alloc_str": "" if waits else _tres(job, typed=True),
+        }
+
+    def _node(self, cluster: Cluster, host: Host) -> dict[str, Any]:
+        trouble, since = cluster.troubles.get(host.name, (None, 0))
+        used = host.gpus - cluster.free(host)
+        down = trouble is not None and trouble.state == "down"
+        flags = {"down": ["NOT_RESPONDING"], "drain": ["DRAIN"], "maint": ["MAINTENANCE"]}
+        state = "down" if down else "idle" if used == 0 else "allocated" if used == host.gpus else "mixed"
+        kind = f"gpu:{host.gpu_type}"
+        return {
+            **self._forms["node"],
+            "name": host.name,
+            "hostname": host.name,
+            "address": host.name,
+            "partitions": [host.partition],
+            "state": state,
+            "state_flags": flags[trouble.state] if trouble else [],
+            "reason": trouble.reason if trouble else "",
+            "reason_changed_at": since,
+            "reason_set_by_user": trouble.by if trouble else None,
+            "gres": f"{kind}:{host.gpus}",
+            "gres_used": f"{kind}:{used}(IDX:{f'0-{used - 1}' if used else 'N/A'})",
+            "tres": f"cpu=96,mem=1000000M,billing=96,gres/gpu={host.gpus},gres/gpu:{host.gpu_type}={host.gpus}",
+            "tres_used": f"cpu={used},gres/gpu={used},gres/gpu:{host.gpu_type}={used}" if used else None,
+            "cpus": 96,
+            "alloc_cpus": used,
+            "idle_cpus": 96 - used,
+        }
+
+
+def accounting(cluster: Cluster) -> str:
+    """slurmdbd's table: names of columns, then a line for each attempt, ``|`` between values."""
+    alive = [job for job in cluster.jobs.values() if not job.ended]
+    return "\n".join(["|".join(COLUMNS), *("|".join(_line(one)) for one in (*cluster.past, *alive)), ""])
+
+
+def host_list(hosts: Iterable[Host]) -> str:
+    """Names of nodes as Slurm writes them: ``train-[1,3-4]``."""
+    parts: list[str] = []
+    split = [re.fullmatch(r"(.*?)([0-9]+)", host.name) for host in hosts]
+    for prefix, found in groupby((match.groups() for match in split if match), key=lambda pair: pair[0]):
+        spans = list(_spans(int(number) for _, number in found))
+        alone = len(spans) == 1 and spans[0].isdigit()
+        parts.append(f"{prefix}{spans[0]}" if alone else f"{prefix}[{','.join(spans)}]")
+    return ",".join(parts)
+
+
+def _spans(numbers: Iterable[int]) -> Iterator[str]:
+    for _, group in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in group]
+        yield str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}"
+
+
+def _line(job: Record) -> tuple[str, ...]:
+    plan, waits = job.plan, job.state == "PENDING"
+    state = job.state if job.killed_by is None else f"CANCELLED by {job.killed_by}"
+    status = f"{job.status >> 8}:{job.status & 0x7F}"
+    return (
+        str(job.job_id), str(job.job_id), plan.name, plan.user, str(uid_of(plan.user)), plan.account, plan.partition,
+        "normal", state, _time(job.submitted), _time(job.eligible), _time(job.started), _time(job.ended), "None",
+        "0:0" if waits else status, "0:0", host_list(job.nodes) or "None assigned",
+        "" if waits else _tres(job, typed=True), _tres(job, typed=False),
+    )  # fmt: skip
+
+
+def _tres(job: Record, *, typed: bool) -> str:
+    total = job.plan.nodes * job.plan.gpus
+    kind = next(host.gpu_type for host in HOSTS if host.partition == job.plan.partition)
+    text = f"cpu={total},mem={total * 32_000}M,node={job.plan.nodes},billing={total},gres/gpu={total}"
+    return f"{text},gres/gpu:{kind}={total}" if typed else text
+
+
+def _time(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S") if moment else "Unknown"
