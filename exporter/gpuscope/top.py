@@ -1,8 +1,8 @@
-"""``gpuscope top``: the GPUs of running agents as a live table."""
+"""``gpuscope top``: the GPUs of running agents, or the jobs of a collector, as a live table."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -10,17 +10,22 @@ import click
 
 from gpuscope.errors import ConfigError, SourceError
 from gpuscope.table import NodeRows, Point, read_rows
-from gpuscope.table.live import show
+from gpuscope.table.jobs import JobsLook
+from gpuscope.table.jobs_view import job_table, jobs_screenful, jobs_summary, shown
+from gpuscope.table.live import Screenful, gpu_screenful, show
 from gpuscope.table.view import console, gpu_table, summary
+from gpuscope.table.web import ask_jobs, failure_of, get, open_session
 
 if TYPE_CHECKING:
     import requests
+    from rich.console import Console
 
 __all__ = ["command"]
 
-_TIMEOUT_S = 5.0
 _AT_ONCE = 32
 _DEFAULT_URL = "http://127.0.0.1:9836"
+_COLLECTOR_URL = "http://127.0.0.1:9837"
+_FOOT = "Ctrl-C ends"
 
 
 @click.command()
@@ -28,50 +33,84 @@ _DEFAULT_URL = "http://127.0.0.1:9836"
 @click.option(
     "--interval", default=2.0, show_default=True, type=click.FloatRange(min=0.2), help="Seconds between looks."
 )
+@click.option("--jobs", is_flag=True, help="Show the jobs of a collector in place of GPUs.")
 @click.option("--once", is_flag=True, help="Print the table once.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows once, as JSON.")
 @click.option("--user", metavar="NAME:PASSWORD", envvar="GPUSCOPE_TOP_USER", help="Basic authentication.")
 @click.option("--ca-file", type=click.Path(exists=True, dir_okay=False), help="Certificate authority for https.")
 @click.option("--no-color", is_flag=True, envvar="NO_COLOR", help="No colours.")
 def command(
-    urls: tuple[str, ...], interval: float, once: bool, as_json: bool, user: str | None, ca_file: str | None,
-    no_color: bool,
+    urls: tuple[str, ...], interval: float, jobs: bool, once: bool, as_json: bool, user: str | None,
+    ca_file: str | None, no_color: bool,
 ) -> None:  # fmt: skip
-    """Show the GPUs of running agents as a live table.
+    """Show the GPUs of running agents, or the jobs of a collector, as a live table.
 
     URL is an agent's address; without one, the agent of this machine. An agent that does not answer gets a row that
-    says so.
+    says so. With --jobs it is the address of one collector; without one, the collector of this machine.
 
     \b
-    Example: gpuscope top http://gpu-1:9836 http://gpu-2:9836
+    Examples:
+      gpuscope top http://gpu-1:9836 http://gpu-2:9836
+      gpuscope top --jobs http://collector:9837
     """
-    session = _session(user, ca_file)
-    addresses = [_address(url) for url in urls or (_DEFAULT_URL,)]
-    if as_json:
-        click.echo(json.dumps([asdict(node) for node in _look(session, addresses)], indent=2))
-        return
+    session = open_session(user, ca_file)
+    addresses = [_address(url) for url in urls or (_COLLECTOR_URL if jobs else _DEFAULT_URL,)]
+    if jobs and len(addresses) > 1:
+        raise ConfigError("--jobs takes the address of one collector")
     screen = console(color=not no_color)
-    if once or not screen.is_terminal:
-        nodes = _look(session, addresses)
-        screen.print(gpu_table(nodes, width=screen.width))
-        screen.print(summary(nodes))
-        if all(node.problem.startswith("unreachable") for node in nodes):
-            raise SourceError(f"no agent answers at {', '.join(addresses)}")
+    live = not (once or as_json) and screen.is_terminal
+    if jobs:
+        _jobs(screen, session, addresses[0], interval if live else None, as_json=as_json)
+    else:
+        _gpus(screen, session, addresses, interval if live else None, as_json=as_json)
+
+
+def _gpus(
+    screen: "Console", session: "requests.Session", addresses: list[str], interval: float | None, *, as_json: bool
+) -> None:
+    if interval is not None:
+        show(
+            screen,
+            lambda height: gpu_screenful(_look(session, addresses), screen.width, height),
+            interval_s=interval,
+            foot=_FOOT,
+        )
         return
-    show(screen, lambda: _look(session, addresses), interval_s=interval, foot="Ctrl-C ends")
+    nodes = _look(session, addresses)
+    if as_json:
+        click.echo(json.dumps([asdict(node) for node in nodes], indent=2))
+        return
+    screen.print(gpu_table(nodes, width=screen.width))
+    screen.print(summary(nodes))
+    if all(node.problem.startswith("unreachable") for node in nodes):
+        raise SourceError(f"no agent answers at {', '.join(addresses)}")
 
 
-def _session(user: str | None, ca_file: str | None) -> "requests.Session":
-    import requests
+def _jobs(
+    screen: "Console", session: "requests.Session", address: str, interval: float | None, *, as_json: bool
+) -> None:
+    if interval is not None:
+        last = JobsLook()
 
-    session = requests.Session()
-    session.trust_env = False
-    if user:
-        name, _, password = user.partition(":")
-        session.auth = (name, password)
-    if ca_file:
-        session.verify = ca_file
-    return session
+        def look(height: int) -> Screenful:
+            nonlocal last
+            seen = ask_jobs(session, address)
+            # A collector that is being restarted leaves the last table in place, with the reason below it.
+            last = seen if seen.answered else replace(last, problem=seen.problem)
+            return jobs_screenful(last, screen.width, height)
+
+        show(screen, look, interval_s=interval, foot=_FOOT)
+        return
+    seen = ask_jobs(session, address)
+    if as_json:
+        click.echo(json.dumps(asdict(seen), indent=2))
+    elif seen.answered:
+        screen.print(job_table(shown(seen.jobs), width=screen.width))
+        screen.print(jobs_summary(seen.jobs), markup=False)
+    if not seen.answered:
+        raise SourceError(f"no collector answers at {address}: {seen.problem}")
+    if seen.problem:
+        click.echo(seen.problem, err=True)
 
 
 def _address(url: str) -> str:
@@ -95,30 +134,15 @@ def _agent(session: "requests.Session", address: str) -> list[NodeRows]:
 
     name = urlsplit(address).netloc
     try:
-        text = _get(session, f"{address}/metrics").text
-        name = _get(session, f"{address}/api/v1/health").json()["node"]
+        text = get(session, f"{address}/metrics").text
+        name = get(session, f"{address}/api/v1/health").json()["node"]
         points = [
             Point(sample.name, {**sample.labels, "node": name}, sample.value)
             for family in text_string_to_metric_families(text)
             for sample in family.samples
         ]
         return read_rows(points)
-    except requests.RequestException as error:
-        return [NodeRows(name, problem=f"unreachable: {_short(error)}")]
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError) as error:  # first, as what is no JSON is a RequestException too
         return [NodeRows(name, problem=f"not an agent: {error}")]
-
-
-def _get(session: "requests.Session", url: str) -> "requests.Response":
-    answer = session.get(url, timeout=_TIMEOUT_S)
-    answer.raise_for_status()
-    return answer
-
-
-def _short(error: Exception) -> str:
-    import requests
-
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"{error.response.status_code} {error.response.reason}"
-    words = {requests.exceptions.SSLError: "TLS failed", requests.Timeout: "no answer in time"}
-    return next((text for kind, text in words.items() if isinstance(error, kind)), "connection refused")
+    except requests.RequestException as error:
+        return [NodeRows(name, problem=f"unreachable: {failure_of(error)}")]

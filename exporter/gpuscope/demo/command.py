@@ -1,26 +1,23 @@
 """``gpuscope demo``."""
 
 import os
-import re
 import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from gpuscope.demo.checks import Check, run_checks
 from gpuscope.demo.children import Children, free_port
+from gpuscope.demo.jobs import DemoJobs, start_collector
+from gpuscope.demo.output import Fleet, show_live, show_once
 from gpuscope.demo.programs import default_cache, find
 from gpuscope.demo.prometheus import Prometheus, configuration
 from gpuscope.errors import ConfigError, SourceError
 from gpuscope.simulate.scenario import load
-from gpuscope.table import NodeRows, read_rows
-from gpuscope.table.view import console, gpu_table, summary
+from gpuscope.table.view import console
 
 __all__ = ["command"]
 
@@ -32,24 +29,7 @@ _FLEET = {
     "slurm-a": "l40s",
 }
 _READY_S = 60.0
-_SETTLE_S = 40.0
-_LOOK_S = 2.0
-_PLAIN_LOOK_S = 15.0
 _INTERVALS = {"fast": "1s", "activity": "2s", "processes": "5s", "slow": "10s"}
-
-
-@dataclass(slots=True)
-class _Fleet:
-    """What runs."""
-
-    prometheus: Prometheus
-    agents: dict[str, str]
-    simulated: bool
-    story: bool
-
-    def nodes(self) -> list[NodeRows]:
-        """The rows of the table, as Prometheus knows them."""
-        return read_rows(self.prometheus.table())
 
 
 @click.command()
@@ -72,10 +52,11 @@ def command(
     once: bool, scenarios: tuple[str, ...], real: bool, duration: float | None, prometheus_port: int | None,
     cache_dir: Path | None, after: float, picture: Path | None, no_color: bool,
 ) -> None:  # fmt: skip
-    """Run a GPU fleet with Prometheus, and show it live.
+    """Run a GPU fleet and a Slurm cluster with Prometheus, and show them live.
 
     On a machine with an NVIDIA driver the fleet is this machine; elsewhere it is a simulated one of several nodes, in
-    which some things go wrong. All listens on the loopback only; Ctrl-C stops everything that was started.
+    which some things go wrong. The collector follows the jobs of a simulated Slurm cluster beside it. All listens on
+    the loopback only; Ctrl-C stops everything that was started.
 
     \b
     Example: gpuscope demo --scenario rack-1=gb200 --scenario rack-2=h100-mig+ecc-storm
@@ -91,12 +72,16 @@ def command(
         signal.signal(number, signal.default_int_handler)
     try:
         prometheus = find("prometheus", cache_dir or default_cache(), tell)
-        with tempfile.TemporaryDirectory(prefix="gpuscope-demo-") as folder, Children(Path(folder)) as children:
-            running = _start(children, Path(folder), fleet, prometheus, prometheus_port, tell)
+        with (
+            tempfile.TemporaryDirectory(prefix="gpuscope-demo-") as name,
+            Children(Path(name)) as children,
+            start_collector(children, Path(name)) as jobs,
+        ):
+            running = _start(children, Path(name), fleet, jobs, prometheus, prometheus_port, tell)
             if once:
-                _once(screen, children, running, tell, picture, after)
+                show_once(screen, children, running, tell, picture, after)
             else:
-                _show(screen, children, running, duration)
+                show_live(screen, children, running, duration)
     except SourceError as error:
         reason, *log = str(error).splitlines()
         for line in log:
@@ -135,9 +120,9 @@ def _has_driver() -> bool:
 
 
 def _start(
-    children: Children, folder: Path, fleet: dict[str, str], prometheus: Path, port: int | None,
+    children: Children, folder: Path, fleet: dict[str, str], jobs: DemoJobs, prometheus: Path, port: int | None,
     tell: Callable[[str], None],
-) -> _Fleet:  # fmt: skip
+) -> Fleet:  # fmt: skip
     agents: dict[str, str] = {}
     for node, scenario in fleet.items():
         address = f"127.0.0.1:{free_port()}"
@@ -149,8 +134,9 @@ def _start(
         children.start(f"agent-{node}", arguments)
         agents[node] = address
         tell(f"agent {node:<8} http://{address}/  {scenario or 'on the real driver'}")
+    tell(f"collector      {jobs.url}/api/v1/jobs  on a simulated Slurm")
     config = folder / "prometheus.yml"
-    config.write_text(configuration(agents), encoding="utf-8")
+    config.write_text(configuration(agents, jobs.address), encoding="utf-8")
     address = f"127.0.0.1:{port or free_port()}"
     children.start(
         "prometheus",
@@ -163,13 +149,13 @@ def _start(
         ],
     )
     tell(f"prometheus     http://{address}/")
-    running = _Fleet(Prometheus(address), agents, all(fleet.values()), fleet == _FLEET)
+    running = Fleet(Prometheus(address), agents, jobs, all(fleet.values()), fleet == _FLEET)
     _wait(children, running.prometheus.ready, _READY_S, "Prometheus is ready", tell)
     _wait(children, lambda: _answering(running) == len(agents), _READY_S, "every agent is ready", tell)
     return running
 
 
-def _answering(running: _Fleet) -> int:
+def _answering(running: Fleet) -> int:
     return sum(int(point.value) for point in running.prometheus.query("gpuscope_ready"))
 
 
@@ -183,71 +169,3 @@ def _wait(
             raise SourceError(f"waited {limit_s:.0f} s in vain until {what}")
         time.sleep(0.3)
     tell(what)
-
-
-def _once(
-    screen: Any,
-    children: Children,
-    running: _Fleet,
-    tell: Callable[[str], None],
-    picture: Path | None,
-    after: float,
-) -> None:
-    checks: list[Check] = []
-    nodes: list[NodeRows] = []
-    tell("waiting until counters have moved")
-    time.sleep(after)
-    end = time.monotonic() + _SETTLE_S
-    while time.monotonic() < end:
-        children.check()
-        nodes = running.nodes()
-        checks = run_checks(
-            nodes, len(running.agents), running.prometheus, simulated=running.simulated, story=running.story
-        )
-        if all(check.passed for check in checks):
-            break
-        time.sleep(1.0)
-    screen.print(gpu_table(nodes, title="GPUs, read back through Prometheus", width=screen.width))
-    for check in checks:
-        screen.print(f"{'✓' if check.passed else '✗'} {check.text}: {check.seen}", style="" if check.passed else "red")
-    screen.print(summary(nodes))
-    if picture is not None:
-        _save(picture, nodes)
-    failed = [check.text for check in checks if not check.passed]
-    if failed:
-        raise SourceError(f"failed: {'; '.join(failed)}")
-
-
-def _save(picture: Path, nodes: list[NodeRows]) -> None:
-    import io
-
-    from rich.console import Console
-
-    canvas = Console(record=True, width=112, file=io.StringIO(), force_terminal=True)
-    canvas.print(gpu_table(nodes, width=112))
-    canvas.print(summary(nodes))
-    text = canvas.export_svg(title="gpuscope demo")
-    # Pictures of a repository must not load fonts from elsewhere.
-    text = re.sub(r"@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code", "monospace")
-    picture.write_text(text, encoding="utf-8")
-
-
-def _show(screen: Any, children: Children, running: _Fleet, duration: float | None) -> None:
-    end = time.monotonic() + duration if duration else float("inf")
-    if not screen.is_terminal:
-        while time.monotonic() < end:
-            children.check()
-            nodes = running.nodes()
-            screen.print(gpu_table(nodes, width=screen.width))
-            screen.print(summary(nodes))
-            time.sleep(min(_PLAIN_LOOK_S, max(0.0, end - time.monotonic())))
-        return
-    from gpuscope.table.live import show
-
-    def look() -> list[NodeRows]:
-        children.check()
-        return running.nodes()
-
-    where = [f"{node} http://{address}/" for node, address in running.agents.items()]
-    head = f"prometheus {running.prometheus.url}/   agents (status page, /metrics, /api/v1): {'  '.join(where)}"
-    show(screen, look, interval_s=_LOOK_S, head=head, foot="Ctrl-C stops everything", until=end)

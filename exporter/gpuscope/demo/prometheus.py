@@ -21,11 +21,12 @@ _TABLE = (
 )
 
 
-def configuration(agents: Mapping[str, str], interval_s: float = 2.0) -> str:
-    """A configuration that scrapes the agents.
+def configuration(agents: Mapping[str, str], collector: str, interval_s: float = 2.0) -> str:
+    """A configuration that scrapes the agents and the collector.
 
     Args:
         agents: node name -> ``host:port``.
+        collector: ``host:port``.
         interval_s: scrape interval in seconds.
     """
     targets = [{"targets": [address], "labels": {"node": node}} for node, address in agents.items()]
@@ -35,7 +36,10 @@ def configuration(agents: Mapping[str, str], interval_s: float = 2.0) -> str:
             "scrape_timeout": f"{interval_s:g}s",
             "external_labels": {"cluster": "demo"},
         },
-        "scrape_configs": [{"job_name": "gpuscope", "static_configs": targets}],
+        "scrape_configs": [
+            {"job_name": "gpuscope", "static_configs": targets},
+            {"job_name": "gpuscope-collector", "static_configs": [{"targets": [collector]}]},
+        ],
     }
     return yaml.safe_dump(document, sort_keys=False)
 

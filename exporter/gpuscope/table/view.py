@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gpuscope.errors import ConfigError
+from gpuscope.table.cell import cut, printable
 from gpuscope.table.rows import GpuRow, MigRow, NodeRows, use_of
 
 if TYPE_CHECKING:
@@ -99,9 +100,9 @@ def troubles(nodes: Iterable[NodeRows]) -> list[str]:
 def _add_node(table: "Table", node: NodeRows, width: int) -> None:
     from rich.text import Text
 
-    head = Text(node.node, style="bold")
+    head = Text(printable(node.node), style="bold")
     facts = node.problem or (f"driver {node.driver}" if node.driver else "")
-    table.add_row(head, _line(facts, style="red" if node.problem else "dim"))
+    table.add_row(head, cut(facts, style="red" if node.problem else "dim"))
     for gpu in node.ordered():
         table.add_row(*_gpu_cells(gpu, width))
         for instance in sorted(gpu.mig.values(), key=lambda row: (row.gi, row.ci)):
@@ -113,21 +114,21 @@ def _gpu_cells(gpu: GpuRow, width: int) -> "list[str | Text]":
     from rich.text import Text
 
     wide = width >= _WIDE_FROM
-    state = _use(gpu) if gpu.up else Text(gpu.reason or "down", style="bold red")
+    state = _use(gpu) if gpu.up else Text(printable(gpu.reason or "down"), style="bold red")
     if gpu.up and gpu.held_down_by:
-        state = Text(_slowed(gpu.held_down_by), style="yellow")
+        state = Text(printable(_slowed(gpu.held_down_by)), style="yellow")
     limit = f"/{gpu.power_limit:.0f}" if gpu.power_limit is not None and wide else ""
     return [
         f"  {gpu.index}",
-        _line(gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12]),
+        cut(gpu.model.removeprefix("NVIDIA ") or gpu.uuid[:12]),
         state,
         _bar(gpu.sm, wide),
         *([_percent(gpu.tensor), _percent(gpu.utilization)] if wide else []),
         _memory(gpu.memory_used, gpu.memory_total, wide),
         _UNKNOWN if gpu.power is None else f"{gpu.power:.0f}{limit}",
         _UNKNOWN if gpu.temperature is None else f"{gpu.temperature:.0f}",
-        *([_line(_holders(gpu))] if width >= _HOLDERS_FROM else []),
-        _line(_faults(gpu), style="bold red" if gpu.xids or gpu.recovery_action else ""),
+        *([cut(_holders(gpu))] if width >= _HOLDERS_FROM else []),
+        cut(_faults(gpu), style="bold red" if gpu.xids or gpu.recovery_action else ""),
     ]
 
 
@@ -136,23 +137,16 @@ def _mig_cells(row: MigRow, gpu: GpuRow, width: int) -> "list[str | Text]":
     wide = width >= _WIDE_FROM
     return [
         f"  {gpu.index}.{row.gi}.{row.ci}",
-        _line(f"└ {row.profile}", style="cyan"),
+        cut(f"└ {row.profile}", style="cyan"),
         _use(row) if use_of(row) else "",
         _bar(row.sm, wide),
         *([_percent(row.tensor), ""] if wide else []),
         _memory(row.memory_used, row.memory_total, wide),
         "",
         "",
-        *([_line(_holders(row))] if width >= _HOLDERS_FROM else []),
+        *([cut(_holders(row))] if width >= _HOLDERS_FROM else []),
         "",
     ]
-
-
-def _line(text: str, style: str = "") -> "Text":
-    """A text that is cut and not wrapped where its column is too narrow."""
-    from rich.text import Text
-
-    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
 
 
 def _use(row: GpuRow | MigRow) -> "Text":

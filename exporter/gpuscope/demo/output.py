@@ -1,0 +1,140 @@
+"""What the demo shows: tables, and the checks of ``--once``."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpuscope.demo.checks import Check, run_checks
+from gpuscope.demo.children import Children
+from gpuscope.demo.jobs import DemoJobs, job_checks
+from gpuscope.demo.prometheus import Prometheus
+from gpuscope.errors import SourceError
+from gpuscope.table import NodeRows, read_rows
+from gpuscope.table.jobs_view import job_table, jobs_screenful, jobs_summary, shown
+from gpuscope.table.live import Screenful, gpu_screenful, show
+from gpuscope.table.view import gpu_table, summary
+
+__all__ = ["Fleet", "show_live", "show_once"]
+
+_SETTLE_S = 40.0
+_LOOK_S = 2.0
+_PLAIN_LOOK_S = 15.0
+
+
+@dataclass(slots=True)
+class Fleet:
+    """What runs.
+
+    Attributes:
+        agents: node -> ``host:port``.
+        jobs: the collector.
+        simulated: whether the GPUs are.
+        story: whether it is the default fleet.
+    """
+
+    prometheus: Prometheus
+    agents: dict[str, str]
+    jobs: DemoJobs
+    simulated: bool
+    story: bool
+
+    def nodes(self) -> list[NodeRows]:
+        """The rows of the table, as Prometheus knows them."""
+        return read_rows(self.prometheus.table())
+
+
+def show_once(
+    screen: Any,
+    children: Children,
+    running: Fleet,
+    tell: Callable[[str], None],
+    picture: Path | None,
+    after: float,
+) -> None:
+    """Waits until all checks hold, or for a while; prints the tables and the checks.
+
+    Args:
+        screen: a rich console.
+        children: what must go on running.
+        running: what is looked at.
+        tell: called with progress.
+        picture: where to save the table as SVG.
+        after: seconds to wait first.
+
+    Raises:
+        SourceError: a check does not hold, or a program ended.
+    """
+    checks: list[Check] = []
+    nodes: list[NodeRows] = []
+    tell("waiting until counters have moved")
+    time.sleep(after)
+    end = time.monotonic() + _SETTLE_S
+    while time.monotonic() < end:
+        children.check()
+        nodes = running.nodes()
+        checks = run_checks(
+            nodes, len(running.agents), running.prometheus, simulated=running.simulated, story=running.story
+        )
+        checks += job_checks(running.jobs, running.prometheus)
+        if all(check.passed for check in checks):
+            break
+        time.sleep(1.0)
+    look = running.jobs.look()
+    screen.print(gpu_table(nodes, title="GPUs, read back through Prometheus", width=screen.width))
+    screen.print(job_table(shown(look.jobs), title="Jobs of a simulated Slurm, by the collector", width=screen.width))
+    for check in checks:
+        screen.print(f"{'✓' if check.passed else '✗'} {check.text}: {check.seen}", style="" if check.passed else "red")
+    screen.print(summary(nodes))
+    screen.print(jobs_summary(look.jobs), markup=False)
+    if picture is not None:
+        _save(picture, nodes)
+    failed = [check.text for check in checks if not check.passed]
+    if failed:
+        raise SourceError(f"failed: {'; '.join(failed)}")
+
+
+def _save(picture: Path, nodes: list[NodeRows]) -> None:
+    import io
+
+    from rich.console import Console
+
+    canvas = Console(record=True, width=112, file=io.StringIO(), force_terminal=True)
+    canvas.print(gpu_table(nodes, width=112))
+    canvas.print(summary(nodes))
+    text = canvas.export_svg(title="gpuscope demo")
+    # Pictures of a repository must not load fonts from elsewhere.
+    text = re.sub(r"@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code", "monospace")
+    picture.write_text(text, encoding="utf-8")
+
+
+def show_live(screen: Any, children: Children, running: Fleet, duration: float | None) -> None:
+    """Shows the tables until Ctrl-C, or for so many seconds; without a terminal now and then as plain text."""
+    end = time.monotonic() + duration if duration else float("inf")
+    if not screen.is_terminal:
+        while time.monotonic() < end:
+            children.check()
+            nodes = running.nodes()
+            look = running.jobs.look()
+            screen.print(gpu_table(nodes, width=screen.width))
+            screen.print(summary(nodes))
+            screen.print(job_table(shown(look.jobs), width=screen.width))
+            screen.print(look.problem or jobs_summary(look.jobs), markup=False)
+            time.sleep(min(_PLAIN_LOOK_S, max(0.0, end - time.monotonic())))
+        return
+
+    def look_at(height: int) -> Screenful:
+        children.check()
+        gpus = gpu_screenful(running.nodes(), screen.width, height)
+        jobs = jobs_screenful(running.jobs.look(), screen.width, height)
+        trouble = "; ".join(filter(None, (gpus.trouble, jobs.trouble)))
+        return Screenful([*gpus.pages, *jobs.pages], trouble)
+
+    where = [f"{node} http://{address}/" for node, address in running.agents.items()]
+    head = (
+        f"prometheus {running.prometheus.url}/   collector {running.jobs.url}/api/v1/jobs   "
+        f"agents (status page, /metrics, /api/v1): {'  '.join(where)}"
+    )
+    show(screen, look_at, interval_s=_LOOK_S, head=head, foot="Ctrl-C stops everything", until=end)
