@@ -125,15 +125,28 @@ class Book:
         if not cold and job.created >= first:
             self._ledger.count(m.JOBS_CREATED, _owner(record))
             record.seen_at = max(first, min(job.created, now))
-        for attempt in job.attempts:
+        for attempt in sorted(job.attempts, key=lambda one: one.number):
             if attempt.ended is not None and attempt.ended < first:
                 record.closed.add(attempt.number)
+                self._take_up(record, attempt)
             if attempt.started is not None and attempt.started < first:
                 record.opened.add(attempt.number)
                 record.restarts = max(record.restarts, attempt.number)
+                before = record.episode_before(attempt.number)
+                if before is not None:
+                    before.trigger = Trigger.UNKNOWN.value
         if job.outcome is not None and (job.ended is None or job.ended < first):
             record.outcome, record.ended = job.outcome, job.ended or now
         return record
+
+    def _take_up(self, record: JobRecord, attempt: Attempt) -> None:
+        """Remembers an end of before the first look: the restart after it names its fault, and nothing counts it."""
+        if attempt.outcome is Outcome.SUCCEEDED:
+            return
+        episode = self._verdicts.settled(record, attempt)
+        record.add(episode)
+        if episode.verdict is not None and episode.verdict.domain is not Domain.PLANNED:
+            record.last_fault = episode.fault_type
 
     def _follow(self, record: JobRecord, job: ObservedJob, now: float) -> None:
         record.facts = job.facts
