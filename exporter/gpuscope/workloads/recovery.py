@@ -7,10 +7,12 @@ from gpuscope.catalogue.metric import Metric
 from gpuscope.workloads.episode import Episode
 from gpuscope.workloads.observation import Attempt, ObservedJob
 
-__all__ = ["measure", "phases"]
+__all__ = ["ALL_PHASES", "measure", "phases"]
 
 _PHASES = ("detection", "action", "start", "first_step")
 _UNTIL = {"until_resources": "resources", "until_running": "running", "until_first_step": "first_step"}
+ALL_PHASES = (*_PHASES, *_UNTIL)
+"""Everything that is measured of one recovery."""
 
 
 def measure(episodes: Sequence[Episode], job: ObservedJob, *, live: bool) -> None:

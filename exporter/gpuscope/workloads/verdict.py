@@ -13,6 +13,7 @@ from gpuscope.workloads.fault import Classification, Domain
 from gpuscope.workloads.node_faults import FaultView
 from gpuscope.workloads.observation import Attempt, JobKey, ObservedJob
 from gpuscope.workloads.record import JobRecord
+from gpuscope.workloads.recovery import ALL_PHASES
 
 __all__ = ["Classify", "Verdicts"]
 
@@ -61,6 +62,12 @@ class Verdicts:
             episode.attempt = replace(episode.attempt, evidence=evidence)
             episode.verdict = self._classify(episode.attempt)
             episode.final = True
+
+    def settled(self, record: JobRecord, attempt: Attempt) -> Episode:
+        """An episode of before anybody looked: with the verdict of what its scheduler tells, and never counted."""
+        episode = Episode(attempt, final=True, counted=list(ALL_PHASES))
+        episode.verdict = self._remember(record, episode)
+        return episode
 
     def remember(self, records: Iterable[JobRecord]) -> None:
         """Takes up ends that were judged in an earlier run."""
