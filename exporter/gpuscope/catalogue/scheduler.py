@@ -4,6 +4,7 @@ from gpuscope.catalogue.metric import Kind, Level, Metric, Tier, Unit
 
 __all__ = [
     "LAST_SUCCESS",
+    "LEADER",
     "LOOK_SECONDS",
     "METRICS",
     "NODE_GPUS",
@@ -57,6 +58,15 @@ POD_WORKLOAD = Metric(
     help="The workload that the pod belongs to, at the top of its chain of owners.",
     tier=Tier.SELF,
     source="the Kubernetes API",
+)
+LEADER = Metric(
+    name="gpuscope_collector_leader",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    help="1 when this collector counts, 0 while it waits for another one that does.",
+    tier=Tier.SELF,
+    source="the lock beside the state file; the Lease of the Kubernetes API",
+    high=1,
 )
 SOURCE_UP = Metric(
     name="gpuscope_collector_source_up",
@@ -115,6 +125,7 @@ METRICS = (
     NODE_REASON,
     NODE_GPUS,
     POD_WORKLOAD,
+    LEADER,
     SOURCE_UP,
     SOURCE_FAILURE,
     LAST_SUCCESS,

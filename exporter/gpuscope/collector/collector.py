@@ -1,21 +1,23 @@
-"""The collector of one cluster: follows its schedulers, keeps the book, and serves what it knows."""
+"""The collector of one cluster: leads or waits, follows its schedulers, keeps the book, and serves what it knows."""
 
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from gpuscope import __version__
 from gpuscope.api import Server, WebSettings
-from gpuscope.collector.follower import Follower, SchedulerSource
+from gpuscope.collector.election import Election
 from gpuscope.collector.pages import ROUTES
-from gpuscope.collector.publishing import exposition
+from gpuscope.collector.publishing import waiting_exposition
 from gpuscope.collector.snapshot import CollectorSnapshot
+from gpuscope.collector.term import OpenSources, Term
+from gpuscope.errors import GpuscopeError
 from gpuscope.faults.xids import XidCatalogue
 from gpuscope.workloads.book import Book
 from gpuscope.workloads.classification import classify
 from gpuscope.workloads.fault import Classification
-from gpuscope.workloads.observation import Attempt, Observation, Outcome
+from gpuscope.workloads.observation import Attempt, Outcome
 from gpuscope.workloads.store import Store
 from gpuscope.workloads.trigger import trigger_of
 
@@ -24,14 +26,16 @@ __all__ = ["Collector"]
 log = logging.getLogger("gpuscope.collector")
 
 _STUCK_LOOKS = 10
+_ELECTION_S = 2.0
 
 
 class Collector:
     """Order of use: ``start``, ``stop``.
 
     Args:
-        sources: the schedulers.
-        store: where the book is kept; closed by ``stop``.
+        open_sources: makes the schedulers, whenever it begins to lead.
+        open_store: opens the state, whenever it begins to lead.
+        election: tells whether it leads.
         web: settings of the HTTP server.
         xids: meaning of each XID.
         interval_s: time between two looks.
@@ -41,18 +45,20 @@ class Collector:
     """
 
     def __init__(
-        self, sources: Sequence[SchedulerSource], store: Store, web: WebSettings, xids: XidCatalogue, interval_s: float
-    ) -> None:
-        self._store = store
+        self, open_sources: OpenSources, open_store: Callable[[], Store], election: Election, web: WebSettings,
+        xids: XidCatalogue, interval_s: float,
+    ) -> None:  # fmt: skip
+        self._open_sources = open_sources
+        self._open_store = open_store
+        self._election = election
         self._xids = xids
         self._interval_s = interval_s
-        self._lock = threading.Lock()
-        self._book = Book(store, self._classify, trigger_of)
-        self._seen: dict[str, Observation] = {}
-        self._sources = sources
-        self._followers = [Follower(source, interval_s, self._take) for source in sources]
-        self._snapshot = CollectorSnapshot(sources=tuple(one.status for one in self._followers))
+        self._publishing = threading.Lock()
+        self._term: Term | None = None
+        self._waits = "has not asked yet whether it leads"
+        self._snapshot = CollectorSnapshot(waits=self._waits)
         self._stopped = threading.Event()
+        self._leading = threading.Thread(target=self._lead, name="lead", daemon=True)
         self._server = Server(self, web, ROUTES)
         self._server.bind()
 
@@ -67,57 +73,76 @@ class Collector:
         return ""
 
     def snapshot(self) -> CollectorSnapshot:
-        """What is known now; made anew when a scheduler was looked at, and once a second at most."""
+        """What is known now; made anew after each look at a scheduler."""
         return self._snapshot
 
     def alive(self) -> tuple[bool, str]:
-        """Whether it still publishes; a scheduler that is silent is no matter."""
+        """Whether it still publishes; a scheduler that is silent is no matter, and neither is another's lead."""
         age = time.time() - self._snapshot.created
-        limit = _STUCK_LOOKS * self._interval_s
+        limit = max(_STUCK_LOOKS * self._interval_s, 60.0)
         return (
             (True, "") if age < limit or not self._snapshot.created else (False, f"nothing published for {age:.0f} s")
         )
 
     def start(self) -> None:
-        """Starts following and answering."""
-        names = ", ".join(one.status.name for one in self._followers)
-        log.info("gpuscope collector %s follows %s", __version__, names)
+        """Starts following, or waiting, and answering."""
+        log.info("gpuscope collector %s", __version__)
         self._publish()
-        for follower in self._followers:
-            follower.start()
-        threading.Thread(target=self._tick, name="publish", daemon=True).start()
+        self._leading.start()
         self._server.start()
 
     def stop(self) -> None:
-        """Ends everything; the book is on the disk after each look already."""
+        """Ends everything and gives the lead away."""
         self._stopped.set()
         self._server.stop(0.5)
-        for follower in self._followers:
-            follower.stop(1.0)
-        with self._lock:
-            self._store.close()
+        self._leading.join(1.3)
 
-    def _take(self, look: Observation) -> None:
-        with self._lock:
-            if self._stopped.is_set():
-                return
-            self._book.apply(look)
-            self._seen[look.source] = look
-        self._publish()
+    def _lead(self) -> None:
+        """Owns the term: begins it, ends it, and renews the claim to it while looks go on."""
+        while not self._stopped.is_set():
+            reason = self._election.hold()
+            if not reason and self._term is None:
+                reason = self._begin()
+            before, self._waits = self._waits, reason
+            if reason:
+                self._end()
+            if reason != before:
+                log.info("%s", f"waits: {reason}" if reason else "leads")
+            if reason != before or time.time() - self._snapshot.created > 2 * self._interval_s:
+                self._publish()
+            self._stopped.wait(_ELECTION_S)
+        self._end()
+        self._election.release()
 
-    def _tick(self) -> None:
-        while not self._stopped.wait(self._interval_s):
-            self._publish()
+    def _begin(self) -> str:
+        try:
+            term = Term(self._open_store(), self._book, self._open_sources, self._interval_s, self._publish)
+        except GpuscopeError as error:
+            # Settings were checked at the start: the disk, or whoever shares it, changed since then.
+            self._election.release()
+            return str(error)
+        with self._publishing:
+            self._term = term
+        term.start()
+        return ""
+
+    def _end(self) -> None:
+        with self._publishing:
+            term, self._term = self._term, None
+        if term is not None:
+            term.end()
 
     def _publish(self) -> None:
-        with self._lock:
-            jobs = sorted(self._book.jobs.values(), key=lambda job: -job.created)
-            self._snapshot = CollectorSnapshot(
-                exposition=exposition(self._book, self._followers, self._seen),
-                sources=tuple(one.status for one in self._followers),
-                jobs=tuple(jobs),
-                created=time.time(),
-            )
+        with self._publishing:
+            term = self._term
+            if term is None:
+                self._snapshot = CollectorSnapshot(waiting_exposition(), waits=self._waits, created=time.time())
+                return
+            metrics, jobs = term.publication()
+            self._snapshot = CollectorSnapshot(metrics, term.sources, jobs, created=time.time())
+
+    def _book(self, store: Store) -> Book:
+        return Book(store, self._classify, trigger_of)
 
     def _classify(self, attempt: Attempt) -> Classification:
         return classify(attempt.evidence, attempt.outcome or Outcome.UNKNOWN, self._xids)

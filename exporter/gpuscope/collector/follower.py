@@ -13,6 +13,9 @@ from gpuscope.workloads.observation import Observation
 
 __all__ = ["Follower", "SchedulerSource"]
 
+_FIRST_S = 2.0
+"""So soon it looks again while the scheduler has not answered yet."""
+
 log = logging.getLogger("gpuscope.collector")
 
 
@@ -42,18 +45,23 @@ class Follower:
         source: the scheduler.
         interval_s: time between two looks.
         take: takes each look.
+        changed: called after each look, when ``status`` says how it went.
 
     Attributes:
         status: how it goes; replaced whole.
         problems: what could not be read or understood, by reason, over all looks.
     """
 
-    def __init__(self, source: SchedulerSource, interval_s: float, take: Callable[[Observation], None]) -> None:
+    def __init__(
+        self, source: SchedulerSource, interval_s: float, take: Callable[[Observation], None],
+        changed: Callable[[], None],
+    ) -> None:  # fmt: skip
         self.status = SourceStatus(source.name)
         self.problems: dict[str, int] = {}
         self._source = source
         self._interval_s = interval_s
         self._take = take
+        self._changed = changed
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"follow-{source.name}", daemon=True)
 
@@ -90,12 +98,14 @@ class Follower:
         self._source.start()
         while not self._stop.is_set():
             began = time.monotonic()
-            try:
-                self.look()
-            except Exception as error:  # the boundary: the next look is tried whatever this one met
-                log.exception("%s: a look failed", self._source.name)
-                self._failed(f"{type(error).__name__}: {error}")
-            self._stop.wait(max(0.1, self._interval_s - (time.monotonic() - began)))
+            for step in (self.look, self._changed):
+                try:
+                    step()
+                except Exception as error:  # the boundary: the next look is tried whatever this one met
+                    log.exception("%s: a look failed", self._source.name)
+                    self._failed(f"{type(error).__name__}: {error}")
+            pause = self._interval_s if self.status.answered is not None else min(self._interval_s, _FIRST_S)
+            self._stop.wait(max(0.1, pause - (time.monotonic() - began)))
         self._source.stop()
 
     def _failed(self, reason: str) -> None:

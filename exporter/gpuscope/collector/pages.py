@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 from gpuscope.api.documents import rfc3339
-from gpuscope.api.handler import Handler, as_json
+from gpuscope.api.handler import ApiError, Handler, as_json
 from gpuscope.api.query import Parameter, read_filters
 from gpuscope.catalogue.training import OUTCOMES, STATES
 from gpuscope.collector.snapshot import CollectorSnapshot
@@ -26,12 +26,13 @@ TEAM = Parameter("team", "Keeps jobs of this team.", r"\S+", "a team")
 
 
 class ReadyHandler(Handler):
-    """``/-/ready``: whether every scheduler has answered once."""
+    """``/-/ready``: whether it leads, and every scheduler has answered once."""
 
     def answer(self, *_: str) -> None:
         """200, or 503 with the reason."""
         snapshot: CollectorSnapshot = self.context.source.snapshot()
-        waiting = [f"{one.name}: {one.reason}" for one in snapshot.sources if one.answered is None]
+        waiting = [snapshot.waits] if snapshot.waits else []
+        waiting += [f"{one.name}: {one.reason}" for one in snapshot.sources if one.answered is None]
         if waiting:
             self.send_text(f"gpuscope collector is not ready: {'; '.join(waiting)}", HTTPStatus.SERVICE_UNAVAILABLE)
         else:
@@ -45,6 +46,8 @@ class JobsHandler(Handler):
         """Answers from the latest snapshot."""
         filters = read_filters(self.request.query_arguments, (STATE, OUTCOME, TEAM))
         snapshot: CollectorSnapshot = self.context.source.snapshot()
+        if snapshot.waits:
+            raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, "not_leader", snapshot.waits)
 
         def passes(job: JobRecord) -> bool:
             state = "" if job.outcome else job.state.value

@@ -11,7 +11,7 @@ from gpuscope.sampling.process import process_text
 from gpuscope.workloads.book import Book
 from gpuscope.workloads.observation import NodeState, Observation
 
-__all__ = ["exposition"]
+__all__ = ["exposition", "waiting_exposition"]
 
 
 def exposition(book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation]) -> Exposition:
@@ -22,13 +22,18 @@ def exposition(book: Book, followers: Iterable[Follower], seen: Mapping[str, Obs
         followers: how each scheduler answers.
         seen: the last look at each scheduler.
     """
-    samples = list(book.samples())
+    samples = [Sample(s.LEADER, (), 1.0), *book.samples()]
     for follower in followers:
         samples += _source(follower)
     for look in seen.values():
         samples += _nodes(look)
         samples += _pods(look, book)
     return Exposition([render_blocks(samples)], CLUSTER_METRICS, process_text())
+
+
+def waiting_exposition() -> Exposition:
+    """The metrics of a collector that waits: none of jobs, so that a sum over all collectors does not double."""
+    return Exposition([render_blocks([Sample(s.LEADER, (), 0.0)])], CLUSTER_METRICS, process_text())
 
 
 def _source(follower: Follower) -> Iterator[Sample]:

@@ -35,14 +35,16 @@ class CollectorSnapshot:
         sources: the schedulers.
         jobs: all jobs, newest first.
         created: unix time.
+        waits: why this collector does not lead; empty for the leader.
     """
 
     exposition: Exposition = field(default_factory=Exposition)
     sources: Sequence[SourceStatus] = ()
     jobs: Sequence[JobRecord] = ()
     created: float = 0.0
+    waits: str = ""
 
     @property
     def ready(self) -> bool:
-        """Whether every scheduler has answered at least once."""
-        return all(source.answered is not None for source in self.sources)
+        """Whether it leads, and every scheduler has answered at least once."""
+        return not self.waits and all(source.answered is not None for source in self.sources)

@@ -1,18 +1,81 @@
-"""The schedulers that the settings ask for."""
+"""The schedulers that the settings ask for, and the ways to agree on the collector that follows them."""
 
+import os
+import re
+import socket
+from typing import TYPE_CHECKING
+
+from gpuscope.collector.election import Election, FileLock, Together
 from gpuscope.collector.follower import SchedulerSource
+from gpuscope.collector.term import KnownJob, OpenSources
 from gpuscope.config import AgentSettings
-from gpuscope.workloads.observation import Observation
+from gpuscope.errors import ConfigError
+from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
 
-__all__ = ["sources"]
+if TYPE_CHECKING:
+    from gpuscope.workloads.kubernetes import Session
+
+__all__ = ["election", "sources"]
+
+_LEASE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_STOP_S = 1.5
 
 
-def sources(settings: AgentSettings) -> list[SchedulerSource]:
-    """Makes them; nothing is asked yet."""
-    found: list[SchedulerSource] = []
-    if settings["slurm"]:
-        found.append(_Slurm(settings))
-    return found
+def sources(settings: AgentSettings) -> OpenSources:
+    """What makes them; nothing is asked yet.
+
+    Raises:
+        ConfigError: a library is missing, or there is no way to the scheduler.
+    """
+    if settings["kubernetes"]:
+        session(settings).close()
+
+    def open_sources(known: KnownJob) -> list[SchedulerSource]:
+        found: list[SchedulerSource] = []
+        if settings["slurm"]:
+            found.append(_Slurm(settings))
+        if settings["kubernetes"]:
+            found.append(_Kubernetes(settings, known))
+        return found
+
+    return open_sources
+
+
+def election(settings: AgentSettings) -> Together:
+    """Who counts: whoever has the Lease, if one is set, and the lock beside the state file, if there is one.
+
+    Raises:
+        ConfigError: the Lease's name is none, or the lock cannot be had.
+    """
+    found: list[Election] = []
+    lease = settings["kubernetes.lease"]
+    if lease:
+        if not settings["kubernetes"]:
+            raise ConfigError("--kubernetes.lease: needs --kubernetes")
+        if not _LEASE.fullmatch(lease):
+            raise ConfigError(f"--kubernetes.lease {lease!r}: must be NAMESPACE/NAME")
+        opened = session(settings)
+        from gpuscope.workloads.kubernetes.lease import Lease
+
+        namespace, _, name = lease.partition("/")
+        found.append(Lease(opened, namespace, name, f"{socket.gethostname()}_{os.urandom(4).hex()}"))
+    state_file = settings.file("state-file")
+    if state_file is not None:
+        found.append(FileLock(state_file))
+    return Together(found)
+
+
+def session(settings: AgentSettings) -> "Session":
+    """Connections to the Kubernetes API; nothing is asked yet.
+
+    Raises:
+        ConfigError: the client library is missing, or the kubeconfig does not work.
+    """
+    try:
+        from gpuscope.workloads.kubernetes import Session
+    except ImportError as error:
+        raise ConfigError(f"--kubernetes: {error.name} is missing; pip install 'gpuscope[collector]'") from error
+    return Session(settings["kubernetes.config"])
 
 
 class _Slurm:
@@ -34,3 +97,34 @@ class _Slurm:
 
     def stop(self) -> None:
         """Nothing runs."""
+
+
+class _Kubernetes:
+    """Kubernetes, watched all the time."""
+
+    name = "kubernetes"
+
+    def __init__(self, settings: AgentSettings, known: KnownJob) -> None:
+        opened = session(settings)
+        from gpuscope.workloads.kubernetes import FactLabels, KubernetesSource
+
+        def told(key: JobKey) -> KnownAttempts | None:
+            record = known(key)
+            if record is None:
+                return None
+            number = max(record.opened | record.closed, default=0)
+            return KnownAttempts(number, number in record.closed, record.seen_at)
+
+        self._source = KubernetesSource(opened, FactLabels(team=settings["kubernetes.team-label"]), told)
+
+    def start(self) -> None:
+        """Begins to watch."""
+        self._source.start()
+
+    def observe(self, now: float) -> Observation:
+        """All jobs, nodes and pods, as far as they are known by now."""
+        return self._source.observe(now)
+
+    def stop(self) -> None:
+        """Ends all watches."""
+        self._source.stop(_STOP_S)

@@ -34,7 +34,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     from gpuscope.api import WebSettings
     from gpuscope.api.web_config import load_web_config
     from gpuscope.collector import Collector
-    from gpuscope.collector.sources import sources
+    from gpuscope.collector.sources import election, sources
     from gpuscope.faults.xids import XidCatalogue
     from gpuscope.workloads.store import Store
 
@@ -47,6 +47,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     web.check()
     load_web_config(web.web_config_file)
     xids = XidCatalogue.load(settings.file("xid-catalogue"))
+    open_sources = sources(settings)
     if check_config:
         click.echo(f"# the configuration is valid; {len(loaded.origins)} of {len(COLLECTOR_OPTIONS)} are not defaults")
         click.echo(effective(loaded), nl=False)
@@ -55,8 +56,11 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
+    state_file = settings.file("state-file")
+    # A file that cannot be used is a bad setting; later it would only be a reason to wait.
+    Store(state_file).close()
     collector = Collector(
-        sources(settings), Store(settings.file("state-file")), web, xids, interval_s=settings["interval"]
+        open_sources, lambda: Store(state_file), election(settings), web, xids, interval_s=settings["interval"]
     )
     collector.start()
     ended.wait()

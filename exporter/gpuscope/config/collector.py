@@ -31,6 +31,11 @@ COLLECTOR_OPTIONS: tuple[Option, ...] = (
     Option(
         "kubernetes.team-label", _T.TEXT, "team", "Label of jobs, or of their namespace, that names the team.",
     ),
+    Option(
+        "kubernetes.lease", _T.TEXT, "",
+        "NAMESPACE/NAME of a Lease by which several collectors agree on the one that counts. Empty uses none: then one "
+        "may run, or several that share a state file.",
+    ),
     Option("interval", _T.DURATION, 15.0, "Time between two looks at a scheduler.", low=1, high=3600),
     Option(
         "state-file", _T.FILE, "",

@@ -1,0 +1,87 @@
+"""A time in which this collector leads: the book is open, and the schedulers are followed."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+from gpuscope.collector.follower import Follower, SchedulerSource
+from gpuscope.collector.publishing import exposition
+from gpuscope.collector.snapshot import SourceStatus
+from gpuscope.sampling.exposition import Exposition
+from gpuscope.workloads.book import Book
+from gpuscope.workloads.observation import JobKey, Observation
+from gpuscope.workloads.record import JobRecord
+from gpuscope.workloads.store import Store
+
+__all__ = ["KnownJob", "OpenSources", "Term"]
+
+KnownJob = Callable[[JobKey], JobRecord | None]
+"""Job -> what the book knows of it."""
+
+OpenSources = Callable[[KnownJob], Sequence[SchedulerSource]]
+"""Makes the schedulers, at the beginning of each term."""
+
+
+class Term:
+    """Order of use: ``start``, ``end``.
+
+    Args:
+        store: where the book is kept; closed by ``end``.
+        open_book: reads the book from it.
+        open_sources: makes the schedulers.
+        interval_s: time between two looks.
+        changed: called after each look, on the thread of its scheduler.
+
+    Raises:
+        ConfigError: a scheduler cannot be followed; the store is closed.
+    """
+
+    def __init__(
+        self, store: Store, open_book: Callable[[Store], Book], open_sources: OpenSources, interval_s: float,
+        changed: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._lock = threading.Lock()
+        self._over = False
+        self._seen: dict[str, Observation] = {}
+        try:
+            self._book = open_book(store)
+            self._followers = [
+                Follower(one, interval_s, self._take, changed) for one in open_sources(self._book.jobs.get)
+            ]
+        except BaseException:
+            store.close()
+            raise
+
+    @property
+    def sources(self) -> tuple[SourceStatus, ...]:
+        """How each scheduler answers."""
+        return tuple(one.status for one in self._followers)
+
+    def start(self) -> None:
+        """Starts following."""
+        for follower in self._followers:
+            follower.start()
+
+    def end(self) -> None:
+        """Ends everything; the book is on the disk after each look already."""
+        with self._lock:
+            self._over = True
+        for follower in self._followers:
+            follower.stop(0.0)
+        for follower in self._followers:
+            follower.stop(1.0)
+        with self._lock:
+            self._store.close()
+
+    def publication(self) -> tuple[Exposition, tuple[JobRecord, ...]]:
+        """The metrics, and all jobs, newest first."""
+        with self._lock:
+            jobs = sorted(self._book.jobs.values(), key=lambda job: -job.created)
+            return exposition(self._book, self._followers, self._seen), tuple(jobs)
+
+    def _take(self, look: Observation) -> None:
+        with self._lock:
+            if self._over:
+                return
+            self._book.apply(look)
+            self._seen[look.source] = look
