@@ -44,6 +44,11 @@ test: install programs ## Run every test, with coverage
 	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report
 
+.PHONY: test-slurm
+test-slurm: install ## Run the tests on a real Slurm, fetched from the distribution's packages without root
+	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
+	SLURM_ROOT=.cache/slurm $(BIN)/pytest tests/exporter/workloads/slurm/real/real_slurm.py $(ARGS)
+
 .PHONY: lint
 lint: install ## Check style, imports and layers
 	$(BIN)/ruff check .
