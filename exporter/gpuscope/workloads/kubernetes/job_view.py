@@ -20,6 +20,7 @@ class JobView:
         gone: its pods that went away since the last look.
         queue: what Kueue says of it.
         pulling: uids of pods for which kubelet pulls an image.
+        claimed: GPUs that its pods hold by dynamic resource allocation.
         nodes: all nodes by name.
         nodes_known: whether nodes can be read, so that a missing one is really gone.
         deleted: whether the job itself was deleted.
@@ -33,6 +34,7 @@ class JobView:
     gone: tuple[PodRecord, ...]
     queue: QueueRecord | None
     pulling: frozenset[str]
+    claimed: int
     nodes: Mapping[str, NodeRecord]
     nodes_known: bool
     deleted: bool
@@ -66,7 +68,7 @@ class JobView:
             own = self._of_part("gpus")
         if own:
             return own
-        held = sum(pod.gpus for pod in self.rank_pods if pod.phase not in {"Succeeded", "Failed"})
+        held = self.claimed + sum(pod.gpus for pod in self.rank_pods if pod.phase not in {"Succeeded", "Failed"})
         return held or own
 
     @property

@@ -7,8 +7,10 @@ from datetime import datetime
 
 import msgspec
 
-__all__ = ["Condition", "Container", "ContainerState", "ContainerStatus", "Event", "Meta", "Node", "Pod", "PodTemplate",
-           "Terminated"]  # fmt: skip
+__all__ = [
+    "Claim", "Condition", "Container", "ContainerState", "ContainerStatus", "Event", "Meta", "Node", "Pod",
+    "PodTemplate", "Terminated",
+]  # fmt: skip
 
 Quantity = int | float | str
 
@@ -53,18 +55,12 @@ class Container(Fields):
     resources: Resources | None = None
 
 
-class ResourceClaim(Fields):
-    name: str
-    resource_claim_name: str | None = None
-    resource_claim_template_name: str | None = None
-
-
 class PodSpec(Fields):
     node_name: str | None = None
     containers: list[Container] | None = None
     priority_class_name: str | None = None
     scheduling_gates: list[dict[str, str]] | None = None
-    resource_claims: list[ResourceClaim] | None = None
+    resource_claims: list[dict[str, str]] | None = None
 
 
 class PodTemplate(Fields):
@@ -135,6 +131,33 @@ class Node(Fields):
     metadata: Meta
     spec: NodeSpec | None = None
     status: NodeStatus | None = None
+
+
+class AllocatedDevice(Fields):
+    driver: str = ""
+
+
+class AllocatedDevices(Fields):
+    results: list[AllocatedDevice] | None = None
+
+
+class Allocation(Fields):
+    devices: AllocatedDevices | None = None
+
+
+class Consumer(Fields):
+    resource: str
+    uid: str
+
+
+class ClaimStatus(Fields):
+    allocation: Allocation | None = None
+    reserved_for: list[Consumer] | None = None
+
+
+class Claim(Fields):
+    metadata: Meta
+    status: ClaimStatus | None = None
 
 
 class Involved(Fields):

@@ -12,6 +12,7 @@ from gpuscope.workloads.kubernetes.job_view import JobView
 from gpuscope.workloads.kubernetes.lifecycle import state_of
 from gpuscope.workloads.kubernetes.owners import Owners
 from gpuscope.workloads.kubernetes.records import (
+    ClaimRecord,
     NodeRecord,
     Owner,
     PodRecord,
@@ -146,6 +147,10 @@ class _Builder:
         self._queues = {one.owner.uid: one for one in _all(snapshot, "Workload", QueueRecord) if one.owner}
         self._pulling = frozenset(one.pod_uid for one in _all(snapshot, "Event", PullRecord))
         self._nodes = {one.name: one for one in _all(snapshot, "Node", NodeRecord)}
+        self._claims: dict[str, list[ClaimRecord]] = defaultdict(list)
+        for claim in _all(snapshot, "ResourceClaim", ClaimRecord):
+            for uid in claim.pods:
+                self._claims[uid].append(claim)
         self._nodes_known = nodes_known and bool(self._nodes)
 
     def view(self, job: WorkloadRecord, around: _Around, *, deleted: bool, witnessed: bool) -> JobView:
@@ -156,12 +161,20 @@ class _Builder:
             gone=tuple(around.gone),
             queue=self._queues.get(job.uid),
             pulling=self._pulling,
+            claimed=self._claimed(around.pods),
             nodes=self._nodes,
             nodes_known=self._nodes_known,
             deleted=deleted,
             witnessed=witnessed,
             now=self._now,
         )
+
+    def _claimed(self, pods: Iterable[PodRecord]) -> int:
+        """Pods may share a claim."""
+        if not self._claims:
+            return 0
+        shared = {claim.uid: claim.gpus for pod in pods for claim in self._claims.get(pod.uid, ())}
+        return sum(shared.values())
 
 
 def nodes(snapshot: Snapshot) -> list[ObservedNode]:
@@ -170,6 +183,10 @@ def nodes(snapshot: Snapshot) -> list[ObservedNode]:
     for pod in _all(snapshot, "Pod", PodRecord):
         if pod.node and pod.phase not in {"Succeeded", "Failed"}:
             held[pod.node] += pod.gpus
+    where = {pod.uid: pod.node for pod in _all(snapshot, "Pod", PodRecord)}
+    for claim in _all(snapshot, "ResourceClaim", ClaimRecord):
+        # A claim's devices are of one node.
+        held[next((where[uid] for uid in claim.pods if where.get(uid)), "")] += claim.gpus
     found = []
     for one in _all(snapshot, "Node", NodeRecord):
         state = one.state

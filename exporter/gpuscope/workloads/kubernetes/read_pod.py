@@ -2,13 +2,13 @@
 
 import msgspec
 
-from gpuscope.workloads.kubernetes.objects import ContainerStatus, Event, Meta, Node, Pod, PodSpec, PodStatus
+from gpuscope.workloads.kubernetes.objects import Claim, ContainerStatus, Event, Meta, Node, Pod, PodSpec, PodStatus
 from gpuscope.workloads.kubernetes.quantities import condition, gpus_of_list, gpus_of_pod, rank_containers, unix
-from gpuscope.workloads.kubernetes.records import ContainerEnd, NodeRecord, Owner, PodRecord, PullRecord
+from gpuscope.workloads.kubernetes.records import ClaimRecord, ContainerEnd, NodeRecord, Owner, PodRecord, PullRecord
 from gpuscope.workloads.kubernetes.resources import KIND_NAMES
 from gpuscope.workloads.observation import NodeState
 
-__all__ = ["read_event", "read_node", "read_owner", "read_pod"]
+__all__ = ["read_claim", "read_event", "read_node", "read_owner", "read_pod"]
 
 _ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 _SET_NAME = "leaderworkerset.sigs.k8s.io/name"
@@ -17,10 +17,12 @@ _POOLS = (
     "kubernetes.azure.com/agentpool", "sagemaker.amazonaws.com/instance-group-name",
 )  # fmt: skip
 _MAINTENANCE = ("maintenance", "impending-node-termination", "karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler")
+_DRIVER = "gpu.nvidia.com"
 _MESSAGE = 200
 
 _pods = msgspec.json.Decoder(Pod)
 _nodes = msgspec.json.Decoder(Node)
+_claims = msgspec.json.Decoder(Claim)
 _events = msgspec.json.Decoder(Event)
 
 
@@ -145,3 +147,18 @@ def read_event(raw: msgspec.Raw) -> PullRecord | None:
     event = _events.decode(raw)
     uid = event.involved_object.uid
     return PullRecord(event.metadata.uid, uid) if uid else None
+
+
+def read_claim(raw: msgspec.Raw) -> ClaimRecord | None:
+    """Which GPUs a claim holds, and for whom; ``None`` for one without GPUs.
+
+    Raises:
+        msgspec.ValidationError: an object that is none of the API.
+    """
+    claim = _claims.decode(raw)
+    allocation = claim.status.allocation if claim.status else None
+    results = (allocation.devices.results if allocation and allocation.devices else None) or []
+    gpus = sum(one.driver == _DRIVER for one in results)
+    users = (claim.status.reserved_for if claim.status else None) or []
+    pods = tuple(one.uid for one in users if one.resource == "pods")
+    return ClaimRecord(claim.metadata.uid, gpus, pods) if gpus else None

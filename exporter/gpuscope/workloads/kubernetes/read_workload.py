@@ -54,11 +54,14 @@ class _Shape:
 
     ranks: int = 0
     gpus: int = 0
+    claims: bool = False
     priority: str = ""
 
     def add(self, template: PodTemplate | None, count: int) -> None:
         self.ranks += count
         self.gpus += count * gpus_of_template(template)
+        if template and template.spec and template.spec.resource_claims:
+            self.claims = True
         if template and template.spec and template.spec.priority_class_name:
             self.priority = self.priority or template.spec.priority_class_name
 
@@ -192,7 +195,8 @@ class WorkloadReader:
             suspended=bool(suspend),
             ranks=shape.ranks if ranks == -1 else ranks,
             finished_ranks_count=finished_ranks_count,
-            gpus=shape.gpus,
+            # What a claim asks for stands elsewhere, and may be GPUs.
+            gpus=None if shape.claims and not shape.gpus else shape.gpus,
             team=team,
             queue=_fact(meta, named.queue),
             user=_fact(meta, named.user),

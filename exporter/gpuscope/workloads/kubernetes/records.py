@@ -4,7 +4,17 @@ import msgspec
 
 from gpuscope.workloads.observation import NodeState, Outcome, Progress
 
-__all__ = ["ContainerEnd", "NodeRecord", "Owner", "PodRecord", "PullRecord", "QueueRecord", "Record", "WorkloadRecord"]
+__all__ = [
+    "ClaimRecord",
+    "ContainerEnd",
+    "NodeRecord",
+    "Owner",
+    "PodRecord",
+    "PullRecord",
+    "QueueRecord",
+    "Record",
+    "WorkloadRecord",
+]
 
 
 class Owner(msgspec.Struct, frozen=True, gc=False):
@@ -151,4 +161,17 @@ class PullRecord(msgspec.Struct, frozen=True, gc=False):
     pod_uid: str
 
 
-Record = PodRecord | WorkloadRecord | QueueRecord | NodeRecord | PullRecord
+class ClaimRecord(msgspec.Struct, frozen=True, gc=False):
+    """Devices that dynamic resource allocation gave to pods, together.
+
+    Attributes:
+        gpus: of NVIDIA's driver.
+        pods: uids of those that use them.
+    """
+
+    uid: str
+    gpus: int
+    pods: tuple[str, ...]
+
+
+Record = ClaimRecord | PodRecord | WorkloadRecord | QueueRecord | NodeRecord | PullRecord

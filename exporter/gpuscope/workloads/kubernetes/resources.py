@@ -2,7 +2,18 @@
 
 from dataclasses import dataclass
 
-__all__ = ["BATCH_JOB", "EVENT", "KIND_NAMES", "NODE", "POD", "QUEUE_WORKLOAD", "WORKLOADS", "Resource", "WatchedKind"]
+__all__ = [
+    "BATCH_JOB",
+    "CLAIM",
+    "EVENT",
+    "KIND_NAMES",
+    "NODE",
+    "POD",
+    "QUEUE_WORKLOAD",
+    "WORKLOADS",
+    "Resource",
+    "WatchedKind",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,7 @@ NODE = WatchedKind("Node", "", "nodes")
 # Kubelet says in no status that it pulls an image; the selector keeps all other events of a cluster away.
 EVENT = WatchedKind("Event", "", "events", field_selector="involvedObject.kind=Pod,reason=Pulling")
 BATCH_JOB = WatchedKind("Job", "batch", "jobs")
+CLAIM = WatchedKind("ResourceClaim", "resource.k8s.io", "resourceclaims", ("v1", "v1beta2", "v1beta1"))
 QUEUE_WORKLOAD = WatchedKind("Workload", "kueue.x-k8s.io", "workloads", ("v1beta2", "v1beta1"))
 
 WORKLOADS = (

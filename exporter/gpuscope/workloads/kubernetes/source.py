@@ -9,11 +9,11 @@ import msgspec
 
 from gpuscope.workloads.kubernetes.discovery import installed
 from gpuscope.workloads.kubernetes.present import Present, nodes
-from gpuscope.workloads.kubernetes.read_pod import read_event, read_node, read_pod
+from gpuscope.workloads.kubernetes.read_pod import read_claim, read_event, read_node, read_pod
 from gpuscope.workloads.kubernetes.read_workload import FactLabels, WorkloadReader, read_queue_workload
 from gpuscope.workloads.kubernetes.records import Record
 from gpuscope.workloads.kubernetes.reflector import Pace, Reflector
-from gpuscope.workloads.kubernetes.resources import EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Resource
+from gpuscope.workloads.kubernetes.resources import CLAIM, EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Resource
 from gpuscope.workloads.kubernetes.session import ApiFailure, Session
 from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
 from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
@@ -41,17 +41,19 @@ class KubernetesSource:
         clock: tells unix time, the same that ``observe`` is given.
         settle_s: the end of a job or an attempt is told so long after it was first seen, with its true time. Kinds are
             watched apart: a job's failure may be heard of before the exit codes of its pods.
+        dra: whether GPUs that dynamic resource allocation gave to pods are to be counted; it watches ResourceClaims.
     """
 
     def __init__(
         self, session: Session, labels: FactLabels | None = None,
         known: Callable[[JobKey], KnownAttempts | None] | None = None,
-        pace: Pace | None = None, clock: Callable[[], float] = time.time, settle_s: float = 5.0,
+        pace: Pace | None = None, clock: Callable[[], float] = time.time, settle_s: float = 5.0, dra: bool = False,
     ) -> None:  # fmt: skip
         self._session = session
         self._reader = WorkloadReader(labels or FactLabels())
         self._pace = pace or Pace()
         self._clock = clock
+        self._kinds = (*_KINDS, CLAIM) if dra else _KINDS
         self._store = ObjectStore()
         self._present = Present(known or (lambda _: None), settle_s)
         self._reflectors: dict[str, Reflector] = {}
@@ -125,7 +127,7 @@ class KubernetesSource:
         failures = 0
         while not self._stop.is_set():
             try:
-                found = installed(self._session, _KINDS, self._found)
+                found = installed(self._session, self._kinds, self._found)
             except ApiFailure as failure:
                 self._store.count(f"{failure.reason}:discovery")
                 if self._said != failure.reason and not self._stop.is_set():
@@ -161,5 +163,6 @@ class KubernetesSource:
     def _read(self, kind: str) -> Callable[[msgspec.Raw], Record | None]:
         known: dict[str, Callable[[msgspec.Raw], Record | None]] = {
             "Pod": read_pod, "Node": read_node, "Event": read_event, "Workload": read_queue_workload,
+            "ResourceClaim": read_claim,
         }  # fmt: skip
         return known.get(kind) or (lambda raw: self._reader.read(kind, raw))

@@ -125,13 +125,12 @@ class Cluster:
 
     def watch(
         self, known: Callable[[JobKey], KnownAttempts | None] | None = None,
-        labels: FactLabels | None = None, pace: Pace = FAST, settle_s: float = 0.0,
+        labels: FactLabels | None = None, pace: Pace = FAST, settle_s: float = 0.0, dra: bool = False,
     ) -> KubernetesSource:  # fmt: skip
         config = self._folder / "kubeconfig"
         config.write_text(KUBECONFIG % self.server.url)
-        self.source = KubernetesSource(
-            Session(str(config)), labels, known, pace, clock=lambda: self.now, settle_s=settle_s
-        )
+        session = Session(str(config))
+        self.source = KubernetesSource(session, labels, known, pace, lambda: self.now, settle_s, dra)
         self._sources.append(self.source)
         self.source.start()
         return self.source

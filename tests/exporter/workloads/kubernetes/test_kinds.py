@@ -75,3 +75,35 @@ def test_pods_that_submit_to_ray_are_no_ranks(cluster: Cluster) -> None:
     cluster.job(lambda job: job.state is JobState.SCHEDULING)
     cluster.server.put(running(pod("ray-2", rays), 70))
     cluster.job(lambda job: job.state is JobState.TRAINING)
+
+
+def test_gpus_of_resource_claims_are_counted_when_that_is_asked_for(cluster: Cluster) -> None:
+    server = cluster.server
+    server.install("ResourceClaim", "resource.k8s.io/v1", "resourceclaims")
+    job = workload("Job")
+    bare = {"name": "trainer", "resources": {"claims": [{"name": "gpus"}]}}
+    claims = [{"name": "gpus", "resourceClaimTemplateName": "eight-gpus"}]
+    job["spec"]["template"] = {"spec": {"containers": [bare], "resourceClaims": claims}}
+    server.put(job)
+    cluster.watch(dra=True)
+    assert cluster.job().facts.gpus is None
+
+    for rank in range(2):
+        one = pod(f"llama-{rank}", job, node=f"gpu-0{rank + 1}")
+        one["spec"] |= {"containers": [bare], "resourceClaims": claims}
+        server.put(running(one, 60))
+        results = [
+            {"request": "gpus", "driver": "gpu.nvidia.com", "pool": "gpu-01", "device": f"gpu-{i}"} for i in range(8)
+        ]
+        results.append({"request": "nic", "driver": "dra.net", "pool": "gpu-01", "device": "mlx5_0"})
+        consumer = {"resource": "pods", "name": one["metadata"]["name"], "uid": one["metadata"]["uid"]}
+        claim = {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaim",
+            "metadata": {"name": f"llama-{rank}-gpus", "namespace": "research", "uid": f"claim-{rank}"},
+            "spec": {"devices": {"requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}},
+            "status": {"allocation": {"devices": {"results": results}}, "reservedFor": [consumer]},
+        }
+        server.put(claim)
+    seen = cluster.see(lambda seen: seen.jobs and seen.jobs[0].facts.gpus == 16)
+    assert {one.name: one.gpus_allocated for one in seen.nodes} == {"gpu-01": 8, "gpu-02": 8, "gpu-03": 0}
