@@ -202,7 +202,7 @@ def check_urls(urls: Iterable[str]) -> tuple[str, ...]:
     for url in found:
         try:
             parts = urlsplit(url.replace(_NODE, "node"))
-            wrong = parts.scheme not in {"http", "https"} or not parts.hostname or (parts.port or 1) < 1
+            wrong = parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0
         except ValueError:
             wrong = True
         if wrong or "{" in url.replace(_NODE, "") or parts.query or parts.fragment or parts.username:

@@ -58,6 +58,11 @@ class NodeFaults:
         """Unix time at which the last round of reading all agents began; 0 before the first has ended."""
         return self._read_at
 
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes of which something is known."""
+        with self._lock:
+            return tuple(sorted(self._nodes))
+
     def ended_round(self, began: float) -> None:
         """All agents that answer were read; forgets what is old."""
         with self._lock:
