@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gpuscope import __version__
 from gpuscope.api import Server, WebSettings
@@ -14,9 +14,11 @@ from gpuscope.collector.snapshot import CollectorSnapshot
 from gpuscope.collector.term import OpenSources, Term
 from gpuscope.errors import GpuscopeError
 from gpuscope.faults.xids import XidCatalogue
-from gpuscope.workloads.book import Book
+from gpuscope.workloads.agents import AgentFaults, check_urls
+from gpuscope.workloads.book import STALLED_AFTER_S, Book
 from gpuscope.workloads.classification import classify
 from gpuscope.workloads.fault import Classification
+from gpuscope.workloads.node_faults import NodeFaults
 from gpuscope.workloads.observation import Attempt, Outcome
 from gpuscope.workloads.store import Store
 from gpuscope.workloads.trigger import trigger_of
@@ -39,6 +41,8 @@ class Collector:
         web: settings of the HTTP server.
         xids: meaning of each XID.
         interval_s: time between two looks.
+        agents: base URLs of the agents whose faults explain ends of attempts; none reads no agents.
+        stalled_after_s: progress that stands still for longer makes a job stalled.
 
     Raises:
         ConfigError: a port is in use, or the web configuration is bad. Nothing runs then.
@@ -46,13 +50,15 @@ class Collector:
 
     def __init__(
         self, open_sources: OpenSources, open_store: Callable[[], Store], election: Election, web: WebSettings,
-        xids: XidCatalogue, interval_s: float,
+        xids: XidCatalogue, interval_s: float, agents: Sequence[str] = (), stalled_after_s: float = STALLED_AFTER_S,
     ) -> None:  # fmt: skip
         self._open_sources = open_sources
         self._open_store = open_store
         self._election = election
         self._xids = xids
         self._interval_s = interval_s
+        self._agents = check_urls(agents)
+        self._stalled_after_s = stalled_after_s
         self._publishing = threading.Lock()
         self._term: Term | None = None
         self._waits = "has not asked yet whether it leads"
@@ -115,8 +121,14 @@ class Collector:
         self._election.release()
 
     def _begin(self) -> str:
+        agents = AgentFaults(self._agents, NodeFaults()) if self._agents else None
+
+        def open_book(store: Store) -> Book:
+            faults = None if agents is None else agents.memory
+            return Book(store, self._classify, trigger_of, faults, self._stalled_after_s)
+
         try:
-            term = Term(self._open_store(), self._book, self._open_sources, self._interval_s, self._publish)
+            term = Term(self._open_store(), open_book, self._open_sources, self._interval_s, self._publish, agents)
         except GpuscopeError as error:
             # Settings were checked at the start: the disk, or whoever shares it, changed since then.
             self._election.release()
@@ -140,9 +152,6 @@ class Collector:
                 return
             metrics, jobs = term.publication()
             self._snapshot = CollectorSnapshot(metrics, term.sources, jobs, created=time.time())
-
-    def _book(self, store: Store) -> Book:
-        return Book(store, self._classify, trigger_of)
 
     def _classify(self, attempt: Attempt) -> Classification:
         return classify(attempt.evidence, attempt.outcome or Outcome.UNKNOWN, self._xids)

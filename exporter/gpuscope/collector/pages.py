@@ -8,6 +8,7 @@ from gpuscope.api.handler import ApiError, Handler, as_json
 from gpuscope.api.query import Parameter, read_filters
 from gpuscope.catalogue.training import OUTCOMES, STATES
 from gpuscope.collector.snapshot import CollectorSnapshot
+from gpuscope.workloads.episode import Episode
 from gpuscope.workloads.record import JobRecord
 
 __all__ = ["ROUTES"]
@@ -89,9 +90,28 @@ def _document(job: JobRecord) -> dict[str, Any]:
         "ended": rfc3339(job.ended),
         "restarts": job.restarts,
         "last_fault": job.last_fault or None,
-        "state_seconds": {state: round(seconds, 3) for state, seconds in job.seconds.items()},
+        "episodes": [_episode(one) for one in list(job.episodes)],
+        "state_seconds": {state: round(seconds, 3) for state, seconds in list(job.seconds.items())},
         "progress_ratio": told.ratio if told else None,
         "remaining_seconds": told.remaining_s if told else None,
+    }
+
+
+def _episode(one: Episode) -> dict[str, Any]:
+    told = one.verdict
+    return {
+        "attempt": one.number,
+        "nodes": list(one.attempt.nodes),
+        "ended": rfc3339(one.ended),
+        "outcome": one.outcome.value,
+        "fault_type": one.fault_type,
+        "domain": told.domain.value if told else "unknown",
+        "scope": told.scope.value if told else "unknown",
+        "confidence": told.confidence if told else None,
+        "why": told.why if told else None,
+        "final": one.final,
+        "restarted_by": one.trigger or None,
+        "recovery_seconds": {name: round(seconds, 3) for name, seconds in list(one.measured.items())},
     }
 
 

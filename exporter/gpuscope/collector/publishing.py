@@ -4,27 +4,34 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gpuscope.catalogue import CLUSTER_METRICS
 from gpuscope.catalogue import scheduler as s
+from gpuscope.catalogue import training as t
 from gpuscope.catalogue.metric import Sample
 from gpuscope.collector.follower import Follower
 from gpuscope.sampling.exposition import Exposition, render_blocks
 from gpuscope.sampling.process import process_text
+from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import Book
 from gpuscope.workloads.observation import NodeState, Observation
 
 __all__ = ["exposition", "waiting_exposition"]
 
 
-def exposition(book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation]) -> Exposition:
+def exposition(
+    book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation], agents: AgentFaults | None = None
+) -> Exposition:
     """The metrics of this moment.
 
     Args:
         book: jobs.
         followers: how each scheduler answers.
         seen: the last look at each scheduler.
+        agents: how the agents answer, ``None`` where nobody reads them.
     """
     samples = [Sample(s.LEADER, (), 1.0), *book.samples()]
     for follower in followers:
         samples += _source(follower)
+    if agents is not None:
+        samples += _agents(agents)
     for look in seen.values():
         samples += _nodes(look)
         samples += _pods(look, book)
@@ -46,6 +53,13 @@ def _source(follower: Follower) -> Iterator[Sample]:
     yield Sample(s.LOOK_SECONDS, (name,), status.seconds)
     for reason, count in sorted(follower.problems.items()):
         yield Sample(s.PROBLEMS, (name, reason), float(count))
+
+
+def _agents(agents: AgentFaults) -> Iterator[Sample]:
+    yield Sample(t.AGENTS, ("answering",), float(agents.answering))
+    yield Sample(t.AGENTS, ("failed",), float(agents.failed))
+    for reason, count in sorted(agents.failures.items()):
+        yield Sample(t.AGENT_FAILURES, (reason,), float(count))
 
 
 def _nodes(look: Observation) -> Iterator[Sample]:

@@ -7,6 +7,7 @@ from gpuscope.collector.follower import Follower, SchedulerSource
 from gpuscope.collector.publishing import exposition
 from gpuscope.collector.snapshot import SourceStatus
 from gpuscope.sampling.exposition import Exposition
+from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import Book
 from gpuscope.workloads.observation import JobKey, Observation
 from gpuscope.workloads.record import JobRecord
@@ -28,6 +29,7 @@ class Term:
         store: where the book is kept; closed by ``end``.
         open_book: reads the book from it.
         open_sources: makes the schedulers.
+        agents: reads the faults of the nodes, ``None`` where nobody does; stopped by ``end``.
         interval_s: time between two looks.
         changed: called after each look, on the thread of its scheduler.
 
@@ -37,9 +39,10 @@ class Term:
 
     def __init__(
         self, store: Store, open_book: Callable[[Store], Book], open_sources: OpenSources, interval_s: float,
-        changed: Callable[[], None],
+        changed: Callable[[], None], agents: AgentFaults | None = None,
     ) -> None:  # fmt: skip
         self._store = store
+        self._agents = agents
         self._lock = threading.Lock()
         self._over = False
         self._seen: dict[str, Observation] = {}
@@ -59,6 +62,8 @@ class Term:
 
     def start(self) -> None:
         """Starts following."""
+        if self._agents is not None:
+            self._agents.start(self._nodes)
         for follower in self._followers:
             follower.start()
 
@@ -70,6 +75,8 @@ class Term:
             follower.stop(0.0)
         for follower in self._followers:
             follower.stop(1.0)
+        if self._agents is not None:
+            self._agents.stop()
         with self._lock:
             self._store.close()
 
@@ -77,7 +84,11 @@ class Term:
         """The metrics, and all jobs, newest first."""
         with self._lock:
             jobs = sorted(self._book.jobs.values(), key=lambda job: -job.created)
-            return exposition(self._book, self._followers, self._seen), tuple(jobs)
+            return exposition(self._book, self._followers, self._seen, self._agents), tuple(jobs)
+
+    def _nodes(self) -> list[str]:
+        with self._lock:
+            return [node.name for look in self._seen.values() for node in look.nodes]
 
     def _take(self, look: Observation) -> None:
         with self._lock:

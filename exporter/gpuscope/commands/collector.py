@@ -36,6 +36,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     from gpuscope.collector import Collector
     from gpuscope.collector.sources import election, sources
     from gpuscope.faults.xids import XidCatalogue
+    from gpuscope.workloads.agents import check_urls
     from gpuscope.workloads.store import Store
 
     web = WebSettings(
@@ -47,6 +48,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     web.check()
     load_web_config(web.web_config_file)
     xids = XidCatalogue.load(settings.file("xid-catalogue"))
+    check_urls(settings["agents"])
     open_sources = sources(settings)
     if check_config:
         click.echo(f"# the configuration is valid; {len(loaded.origins)} of {len(COLLECTOR_OPTIONS)} are not defaults")
@@ -60,8 +62,9 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     # A file that cannot be used is a bad setting; later it would only be a reason to wait.
     Store(state_file).close()
     collector = Collector(
-        open_sources, lambda: Store(state_file), election(settings), web, xids, interval_s=settings["interval"]
-    )
+        open_sources, lambda: Store(state_file), election(settings), web, xids, interval_s=settings["interval"],
+        agents=settings["agents"], stalled_after_s=settings["stalled-after"],
+    )  # fmt: skip
     collector.start()
     ended.wait()
     collector.stop()

@@ -36,6 +36,15 @@ COLLECTOR_OPTIONS: tuple[Option, ...] = (
         "NAMESPACE/NAME of a Lease by which several collectors agree on the one that counts. Empty uses none: then one "
         "may run, or several that share a state file.",
     ),
+    Option(
+        "agents", _T.LIST, (),
+        "URL of agents whose faults explain why attempts ended, such as http://{node}:9836, where {node} stands for "
+        "each node, or http://agents.monitoring.svc:9836, whose every address is asked. May be given several times.",
+    ),
+    Option(
+        "stalled-after", _T.DURATION, 600.0,
+        "Reported progress that stands still for longer makes a job stalled.", low=10, high=86_400,
+    ),
     Option("interval", _T.DURATION, 15.0, "Time between two looks at a scheduler.", low=1, high=3600),
     Option(
         "state-file", _T.FILE, "",
