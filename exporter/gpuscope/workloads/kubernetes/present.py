@@ -192,8 +192,10 @@ def nodes(snapshot: Snapshot) -> list[ObservedNode]:
         state = one.state
         if state is NodeState.DRAINING and not held.get(one.name):
             state = NodeState.DRAINED
+        # A node without a word of GPUs may have some that claims give out.
+        allocated = held.get(one.name, 0) if one.gpus is not None else held.get(one.name) or None
         pools = (one.pool,) if one.pool else ()
-        found.append(ObservedNode(one.name, state, one.reason, one.since, one.gpus, held.get(one.name, 0), pools))
+        found.append(ObservedNode(one.name, state, one.reason, one.since, one.gpus, allocated, pools))
     return found
 
 

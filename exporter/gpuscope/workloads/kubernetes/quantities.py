@@ -5,7 +5,16 @@ from datetime import datetime
 
 from gpuscope.workloads.kubernetes.objects import Condition, Container, PodSpec, PodTemplate, Quantity, Resources
 
-__all__ = ["condition", "gpus_of_pod", "gpus_of_resources", "gpus_of_template", "rank_containers", "unix"]
+__all__ = [
+    "condition",
+    "gpus_of_list",
+    "gpus_of_pod",
+    "gpus_of_resources",
+    "gpus_of_template",
+    "has_gpus",
+    "rank_containers",
+    "unix",
+]
 
 _DEVICES = ("nvidia.com/gpu", "nvidia.com/mig-")
 
@@ -18,6 +27,11 @@ def unix(moment: datetime | None) -> float | None:
 def condition(conditions: Iterable[Condition] | None, name: str) -> Condition | None:
     """The condition of that type if it holds."""
     return next((one for one in conditions or () if one.type == name and one.status == "True"), None)
+
+
+def has_gpus(quantities: Mapping[str, Quantity] | None) -> bool:
+    """Whether a resource list names GPUs or MIG instances at all, be it none of them."""
+    return any(name.startswith(_DEVICES) for name in quantities or {})
 
 
 def gpus_of_list(quantities: Mapping[str, Quantity] | None) -> int:

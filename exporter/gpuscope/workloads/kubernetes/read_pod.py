@@ -3,7 +3,14 @@
 import msgspec
 
 from gpuscope.workloads.kubernetes.objects import Claim, ContainerStatus, Event, Meta, Node, Pod, PodSpec, PodStatus
-from gpuscope.workloads.kubernetes.quantities import condition, gpus_of_list, gpus_of_pod, rank_containers, unix
+from gpuscope.workloads.kubernetes.quantities import (
+    condition,
+    gpus_of_list,
+    gpus_of_pod,
+    has_gpus,
+    rank_containers,
+    unix,
+)
 from gpuscope.workloads.kubernetes.records import ClaimRecord, ContainerEnd, NodeRecord, Owner, PodRecord, PullRecord
 from gpuscope.workloads.kubernetes.resources import KIND_NAMES
 from gpuscope.workloads.observation import NodeState
@@ -133,7 +140,7 @@ def read_node(raw: msgspec.Raw) -> NodeRecord:
     labels = meta.labels or {}
     return NodeRecord(
         meta.uid, meta.name, state, reason, since, bool(planned) or cordoned,
-        None if allocatable is None else gpus_of_list(allocatable),
+        gpus_of_list(allocatable) if has_gpus(allocatable) else None,
         next((labels[name] for name in _POOLS if name in labels), ""),
     )  # fmt: skip
 

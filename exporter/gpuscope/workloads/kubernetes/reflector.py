@@ -85,6 +85,10 @@ class Reflector(threading.Thread):
             except ApiFailure as failure:
                 if not self._stop_asked.is_set():
                     self._failed(failure)
+            except Exception as error:
+                if not self._stop_asked.is_set():
+                    log.exception("%s: cannot be followed, is tried again", self.resource.path)
+                    self._failed(ApiFailure("malformed", f"{self.resource.path}: {error!r}"))
 
     def _list(self) -> None:
         records: dict[str, Record] = {}

@@ -6,6 +6,7 @@ Discovery, lists in parts, watches, bookmarks, resource versions, 403, 404, 410.
 import copy
 import json
 import socket
+import ssl
 import threading
 from collections import defaultdict
 from contextlib import suppress
@@ -18,7 +19,9 @@ CORE = {"pods": "Pod", "nodes": "Node", "events": "Event"}
 class ApiServer:
     """Objects, their history, and who watches them."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.token = ""
+        self._tls = tls
         self.changed = threading.Condition()
         self.version = 100
         self.oldest = 0
@@ -26,6 +29,7 @@ class ApiServer:
         self.history: dict[str, list[tuple[int, str, dict]]] = defaultdict(list)
         self.kinds: dict[str, tuple[str, str]] = {kind: ("v1", plural) for plural, kind in CORE.items()}
         self.forbidden: set[str] = set()
+        self.garbage: dict[str, bytes] = {}
         self.failing: dict[str, int] = {}
         self.leases: dict[str, dict] = {}
         self.requests: list[tuple[str, dict[str, str]]] = []
@@ -39,13 +43,15 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self._port}"
 
     def back(self) -> None:
         """Answers, at the same address as before."""
         self.running = True
         self._http = _Http(("127.0.0.1", self._port), _handler(self))
         self._port = self._http.server_address[1]
+        if self._tls:
+            self._http.socket = self._tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
@@ -209,8 +215,12 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             served = {_path(version, name) for version, name in server.kinds.values()}
             if not server.running:
                 self.close_connection = True
+            elif server.token and self.headers["Authorization"] != f"Bearer {server.token}":
+                self._status(401)
             elif server.failing.get(plural):
                 self._status(server.failing[plural])
+            elif plural in server.garbage:
+                self._answer(server.garbage[plural], 200)
             elif path == "/apis":
                 self._json(self._groups())
             elif path.startswith("/apis/") and path.count("/") == 3:
@@ -311,7 +321,9 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             )  # fmt: skip
 
         def _json(self, body: dict, code: int = 200) -> None:
-            text = json.dumps(body).encode()
+            self._answer(json.dumps(body).encode(), code)
+
+        def _answer(self, text: bytes, code: int) -> None:
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))

@@ -168,4 +168,5 @@ def test_nodes_say_what_they_are_good_for(cluster: Cluster) -> None:
     }  # fmt: skip
     assert (seen["gpu-01"].gpus_allocated, seen["gpu-01"].since) == (8, START + 300)
     assert (seen["gpu-02"].reason, seen["gpu-02"].since) == ("NodeStatusUnknown", START + 500)
+    assert (seen["gpu-06"].gpus, seen["gpu-06"].gpus_allocated) == (None, None)
     assert (seen["gpu-05"].gpus, seen["gpu-05"].gpus_allocated, seen["gpu-06"].gpus) == (15, 0, None)
