@@ -70,6 +70,9 @@ def test_once_shows_a_fleet_through_prometheus_and_leaves_nothing_behind() -> No
     assert int(gpus) >= 16
     assert int(nodes) >= 2
     assert "└ 3g.40gb" in result.stdout
+    assert re.search(r"collector +http://127\.0\.0\.1:\d+/api/v1/jobs  on a simulated Slurm", result.stdout)
+    assert re.search(r"training +llama-70b-pretrain .* 32 ", result.stdout)
+    assert re.search(r"✓ jobs are counted: [1-9]\d* live, [1-9]\d* ended", result.stdout)
     assert "✗" not in result.stdout
     assert _left() == []
 
@@ -136,6 +139,7 @@ def test_without_a_terminal_the_demo_prints_plain_tables() -> None:
     result = _run("demo", "--scenario", "plain=l40s", "--duration", "1")
     assert result.returncode == 0, result.stderr
     assert "1 node, 6 GPUs, 0 MIG instances" in result.stdout
+    assert "running on" in result.stdout
     assert "\x1b" not in result.stdout
 
 

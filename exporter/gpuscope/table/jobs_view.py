@@ -17,7 +17,9 @@ __all__ = ["job_table", "jobs_screenful", "jobs_summary", "shown"]
 ENDED_S, ENDED_MOST = 600.0, 12
 """Jobs that ended within so many seconds are shown, and of these so many at most."""
 
-_WIDE_FROM, _QUEUE_FROM, _USER_FROM = 110, 94, 130
+_LEFT_FROM, _QUEUE_FROM, _WIDE_FROM, _USER_FROM = 80, 94, 110, 130
+_PROGRESS = 14
+"""Columns that progress takes, where a job tells it."""
 _UNKNOWN = "·"
 _STYLES = {
     "stalled": "bold red", "recovering": "yellow", "unknown": "red", "training": "green", "checkpointing": "green",
@@ -44,23 +46,26 @@ def job_table(jobs: Sequence[JobRow], *, title: str = "", width: int = 120) -> "
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, collapse_padding=True)
-    wide, progress = width >= _WIDE_FROM, any(job.progress is not None for job in jobs)
+    progress = any(job.progress is not None for job in jobs)
+    room = width - (_PROGRESS if progress else 0)
+    wide, left = room >= _WIDE_FROM, progress and room >= _LEFT_FROM
     # rich takes room from columns that may wrap before it takes any from the others: numbers stay whole.
     table.add_column("State", no_wrap=True)
-    table.add_column("Workload", min_width=12)
+    table.add_column("Workload", min_width=10)
     if wide:
         table.add_column("Job", no_wrap=True)
-    table.add_column("Team", min_width=6)
-    if width >= _QUEUE_FROM:
-        table.add_column("Queue", min_width=6)
-    if width >= _USER_FROM:
+    table.add_column("Team", min_width=4)
+    if room >= _QUEUE_FROM:
+        table.add_column("Queue", min_width=5)
+    if room >= _USER_FROM:
         table.add_column("User", min_width=6)
     table.add_column("GPUs", justify="right", no_wrap=True)
     table.add_column("For", justify="right", no_wrap=True)
     table.add_column("Restarts" if wide else "Rst", justify="right", no_wrap=True)
-    table.add_column("Last fault", min_width=10)
+    table.add_column("Last fault", min_width=8)
     if progress:
         table.add_column("Done", justify="right", no_wrap=True)
+    if left:
         table.add_column("Left", justify="right", no_wrap=True)
     for job in jobs:
         name = f"{job.namespace}/{job.workload}" if job.namespace else job.workload
@@ -69,16 +74,17 @@ def job_table(jobs: Sequence[JobRow], *, title: str = "", width: int = 120) -> "
             cut(name or _UNKNOWN),
             *([cut(job.job_id if job.scheduler == "slurm" else job.job_id[:_UID_LETTERS])] if wide else []),
             cut(job.team or _UNKNOWN),
-            *([cut(job.queue or _UNKNOWN)] if width >= _QUEUE_FROM else []),
-            *([cut(job.user or _UNKNOWN)] if width >= _USER_FROM else []),
+            *([cut(job.queue or _UNKNOWN)] if room >= _QUEUE_FROM else []),
+            *([cut(job.user or _UNKNOWN)] if room >= _USER_FROM else []),
             _UNKNOWN if job.gpus is None else str(job.gpus),
             f"{_span(job.seconds)} ago" if job.outcome else _span(job.seconds),
             str(job.restarts or ""),
             cut(job.fault.replace("_", " "), style="" if job.outcome else "yellow"),
         ]
         if progress:
-            told = job.progress is not None
-            cells += [f"{100 * (job.progress or 0.0):.0f}%" if told else "", _span(job.remaining_s) if told else ""]
+            cells.append("" if job.progress is None else f"{100 * job.progress:.0f}%")
+        if left:
+            cells.append("" if job.remaining_s is None else _span(job.remaining_s))
         table.add_row(*cells, style="dim" if job.outcome else "")
     return table
 

@@ -83,9 +83,9 @@ def show(
             below = Text(printable(seen.trouble), style="red", overflow="ellipsis", no_wrap=True)
             number = int((time.monotonic() - started) / _PAGE_S) % len(seen.pages)
             page = seen.pages[number]
-            turn = f"   page {number + 1} of {len(seen.pages)}" if len(seen.pages) > 1 else ""
+            turn = f"page {number + 1} of {len(seen.pages)}   " if len(seen.pages) > 1 else ""
             last = Text(
-                f"{page.summary}{turn}   {time.strftime('%H:%M:%S')}   {foot}", overflow="ellipsis", no_wrap=True
+                f"{time.strftime('%H:%M:%S')}   {turn}{page.summary}   {foot}", overflow="ellipsis", no_wrap=True
             )
             live.update(Group(*([above] if above else []), page.body, below, last))
             live.refresh()

@@ -96,11 +96,9 @@ class Cluster:
         self._nodes(second)
         for job in self.running():
             self._fate(job)
+        known = {job.plan.name for job in self.jobs.values() if not job.ended}
         for plan in JOBS:
-            waits = any(
-                job.plan.name == plan.name and job.state in {"PENDING", "RUNNING"} for job in self.jobs.values()
-            )
-            if plan.at == second and not waits:  # so the queue stays short, whatever happened to earlier ones
+            if plan.at == second and plan.name not in known:  # so the queue stays short, whatever the earlier ones met
                 self._submit(plan)
         self._schedule()
         for job in list(self.jobs.values()):
