@@ -60,7 +60,7 @@ class Lease:
                 return ""
             self._held = None
             return f"lease {self._where}: {failure}"
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
             self._held = None
             return f"lease {self._where} is not understood: {error}"
         return reason

@@ -5,6 +5,7 @@ on all objects for one that is malformed; so lists and watches are made here on 
 """
 
 import contextlib
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -137,6 +138,8 @@ class Session:
             self._http = client_adapter.Client(config, parameters)
         except (LightkubeConfigError, msgspec.ValidationError, KeyError, OSError, TypeError, ValueError) as error:
             raise ConfigError(f"kubernetes: {kubeconfig or 'no way to the API'}: {error}") from error
+        # It would log every request.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
         self._watch_timeout = httpx2.Timeout(read_timeout_s, connect=_CONNECT_S)
         self._lock = threading.Lock()
         self._watched: set[socket.socket] = set()
