@@ -121,6 +121,7 @@ def _section(subject: str, metrics: tuple[Metric, ...]) -> str:
             ),
         ),
         *_values(metrics),
+        *_buckets(metrics),
         *_notes(metrics),
         details("Sources, sampling, MIG, nvidia-smi and DCGM", _sources(metrics)),
     ]
@@ -156,6 +157,21 @@ def _values(metrics: tuple[Metric, ...]) -> list[str]:
         return []
     lines = [f"- {code(label)} of {codes(names)}: {codes(values)}" for (label, values), names in found.items()]
     return ["Label values:", "\n".join(lines)]
+
+
+def _buckets(metrics: tuple[Metric, ...]) -> list[str]:
+    """Upper bounds of histograms; metrics with the same ones share a line."""
+    found: dict[tuple[float, ...], list[str]] = {}
+    for metric in metrics:
+        if metric.buckets:
+            found.setdefault(metric.buckets, []).append(metric.name)
+    if not found:
+        return []
+    lines = [
+        f"- {codes(names)}: {', '.join(f'{bound:g}' for bound in bounds)} and infinity"
+        for bounds, names in found.items()
+    ]
+    return ["Buckets, whose series end in `_bucket` with the label `le`, beside `_sum` and `_count`:", "\n".join(lines)]
 
 
 def _notes(metrics: tuple[Metric, ...]) -> list[str]:

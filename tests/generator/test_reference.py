@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuscope.catalogue import METRICS, SUBJECTS
+from gpuscope.catalogue import CLUSTER_METRICS, METRICS, SUBJECTS
 from gpuscope.catalogue.metric import Metric, Tier
 from gpuscope.config.settings import OPTIONS
 from gpuscope_generator import reference
@@ -127,11 +127,20 @@ def test_links_inside_the_page_lead_somewhere(page: str) -> None:
 
 
 def test_other_pages_name_only_metrics_that_exist(page: str) -> None:
-    names = {metric.name for metric in METRICS}
+    names = {metric.name for metric in (*METRICS, *CLUSTER_METRICS)}
+    names |= {f"{one.name}_{part}" for one in CLUSTER_METRICS if one.buckets for part in ("bucket", "sum", "count")}
     known_words = {"gpuscope_generator"}
     for path in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]:
         found = set(re.findall(r"\bgpuscope_[a-z0-9_]+[a-z0-9]\b(?![_{*…]|\.)", path.read_text(encoding="utf-8")))
         assert found - names - known_words == set(), path.name
+
+
+def test_histograms_tell_their_buckets(page: str) -> None:
+    text = section(page, "### training")
+    (line,) = [line for line in text.splitlines() if line.startswith("- ") and "infinity" in line]
+    assert "`gpuscope_training_recovery_seconds`" in line
+    assert ": 1, 2, 5, 10, 20, 30, 60, 120," in line
+    assert "| histogram |" in text
 
 
 def test_tables_are_rectangular(page: str) -> None:
