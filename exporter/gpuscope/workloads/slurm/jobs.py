@@ -1,5 +1,6 @@
 """Puts the records of one job together: its attempts, the tasks of an array, the components of a heterogeneous job."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,9 @@ from gpuscope.workloads.slurm.states import base_of, job_state, outcome, strange
 __all__ = ["Memory", "assemble", "tasks_of"]
 
 MAX_WAITING_TASKS = 1000
+_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job", "array_too_long"})
+_REQUEUED_FROM = frozenset({"REQUEUED", "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "FAILED"})
+"""Ends that another attempt may follow; ``FAILED`` is the completion log's word for a requeue by exit code."""
 _TASKS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([1-9][0-9]*))?)?")
 
 
@@ -43,6 +47,7 @@ def assemble(
     nodes: Mapping[str, ObservedNode],
     memory: dict[tuple[str, int], Memory],
     problems: Problems,
+    now: float = math.inf,
 ) -> list[ObservedJob]:
     """All jobs.
 
@@ -52,7 +57,9 @@ def assemble(
         nodes: by name.
         memory: (id, component) -> what is remembered; brought up to date.
         problems: gets what cannot be understood.
+        now: unix time at which slurmctld was asked.
     """
+    hidden = not _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
     present: dict[tuple[str, int], JobRow] = {}
     for row in live:
         for uid, one in _expanded(row, problems):
@@ -66,7 +73,14 @@ def assemble(
     for key in memory.keys() - present.keys() - past.keys():
         del memory[key]
     for key in dict.fromkeys((*present, *past)):
-        rows = sorted(past.get(key, ()), key=lambda row: (row.submitted or 0.0, row.started or 0.0))
+        rows: Sequence[JobRow] = sorted(past.get(key, ()), key=lambda row: (row.submitted or 0.0, row.started or 0.0))
+        if key not in present:
+            rows = _of_last_job(rows)
+            if outcome(rows[-1].states) is None:
+                # slurmdbd never learned of its end; slurmctld knows of no such job.
+                if not hidden and (rows[-1].submitted or 0.0) < now - 60.0:
+                    problems.add("runaway_job", key[0])
+                continue
         job = _job(key, present.get(key), rows, nodes, memory, problems)
         components.setdefault(key[0], []).append(job)
     return [merge_components(jobs) for jobs in components.values()]
@@ -85,6 +99,21 @@ def tasks_of(text: str, limit: int = MAX_WAITING_TASKS) -> tuple[list[int], bool
                 return found, False
             found.append(index)
     return found, True
+
+
+def _of_last_job(rows: Sequence[JobRow]) -> Sequence[JobRow]:
+    """Rows of the last job of a number: one that was used again, after Slurm lost its state, names several jobs."""
+    first = len(rows) - 1
+    while first > 0:
+        before, after = rows[first - 1], rows[first]
+        if before.restarts is not None and after.restarts is not None:
+            goes_on = before.restarts < after.restarts
+        else:
+            goes_on = base_of(before.states) in _REQUEUED_FROM
+        if not goes_on:
+            break
+        first -= 1
+    return rows[first:]
 
 
 def _uid(row: JobRow) -> str:

@@ -14,14 +14,13 @@ from gpuscope.workloads.slurm.jobs import Memory, assemble
 from gpuscope.workloads.slurm.nodes import observe_nodes
 from gpuscope.workloads.slurm.problems import ProblemLog, Problems
 from gpuscope.workloads.slurm.row import JobRow
-from gpuscope.workloads.slurm.states import base_of, outcome
+from gpuscope.workloads.slurm.states import outcome
 
 __all__ = ["SlurmSource"]
 
 HISTORY_S = 24 * 3600.0
 ACCOUNTING_EVERY_S = 120.0
 
-_LIVING = frozenset({"PENDING", "RUNNING", "SUSPENDED"})
 _MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job", "array_too_long"})
 
 
@@ -82,12 +81,12 @@ class SlurmSource:
         else:
             nodes = observe_nodes(node_rows, problems)
             history, complete = self._history(live, now, problems)
-            jobs = assemble(live, history, {node.name: node for node in nodes}, self._memory, problems)
+            jobs = assemble(live, history, {node.name: node for node in nodes}, self._memory, problems, now)
             self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
             complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
         return Observation("slurm", now, jobs, nodes, complete, self._log.tell(problems))
 
-    def _history(self, live: Sequence[JobRow], now: float, problems: Problems) -> tuple[list[JobRow], bool]:
+    def _history(self, live: Sequence[JobRow], now: float, problems: Problems) -> tuple[Sequence[JobRow], bool]:
         """Attempts that are on record, and whether that record could be read."""
         told = {row.job_id for row in live}
         rows, readable = self._of_accounting(now, not self._alive <= told, problems)
@@ -97,15 +96,7 @@ class SlurmSource:
             except SourceError as error:
                 problems.add(str(error))
                 readable = False
-        history: list[JobRow] = []
-        for row in rows:
-            if row.job_id not in told and base_of(row.states) in _LIVING:
-                # slurmdbd never learned of its end; slurmctld knows of no such job.
-                if _MAY_HIDE_A_JOB.isdisjoint(problems.counts):
-                    problems.add("runaway_job", str(row.job_id))
-            else:
-                history.append(row)
-        return history, readable
+        return rows, readable
 
     def _of_accounting(self, now: float, at_once: bool, problems: Problems) -> tuple[Sequence[JobRow], bool]:
         last = self._accounted_at

@@ -108,3 +108,32 @@ def test_an_older_job_of_the_same_number_is_left_out() -> None:
 def test_a_job_that_never_ran_has_no_attempt() -> None:
     job = one(JobRow(9, ("CANCELLED",), submitted=50.0, started=60.0, ended=60.0, restarts=0))
     assert (job.outcome, job.attempts) == (Outcome.CANCELLED, ())
+
+
+def past_row(state: str, start: float, restarts: int | None = None) -> JobRow:
+    return JobRow(9, (state,), submitted=start, started=start, ended=start + 5, nodes="n1", restarts=restarts)
+
+
+@pytest.mark.parametrize(
+    ("rows", "restarts"),
+    [
+        ((past_row("COMPLETED", 10.0), past_row("COMPLETED", 50.0)), 0),
+        ((past_row("NODE_FAIL", 10.0, 0), past_row("COMPLETED", 50.0, 0)), 0),
+        ((past_row("COMPLETED", 10.0, 0), past_row("COMPLETED", 50.0, 1)), 1),  # requeued by hand after its end
+        ((past_row("FAILED", 10.0), past_row("REQUEUED", 30.0), past_row("COMPLETED", 50.0)), 2),
+    ],
+)
+def test_a_number_used_twice_is_no_requeue(rows: tuple[JobRow, ...], restarts: int) -> None:
+    job = one(history=rows)
+    assert (job.restarts, len(job.attempts), job.outcome) == (restarts, restarts + 1, Outcome.SUCCEEDED)
+
+
+@pytest.mark.parametrize("state", ["REQUEUED", "RUNNING", "PENDING"])
+def test_what_slurmdbd_left_open_is_no_job(state: str) -> None:
+    rows = [past_row("NODE_FAIL", 10.0), past_row(state, 50.0)]
+    problems = Problems()
+    assert assemble([], rows, {}, {}, problems, now=200.0) == []
+    assert dict(problems.counts) == {"runaway_job": 1}
+    problems = Problems()
+    assert assemble([], rows, {}, {}, problems, now=60.0) == []  # submitted since slurmctld was asked
+    assert not problems.counts
