@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.exporter.workloads.kubernetes.api_server import ApiServer
-from tests.exporter.workloads.kubernetes.conftest import KUBECONFIG, NODE, PLURALS, WORKLOADS, pod, running, workload
+from tests.exporter.workloads.kubernetes.conftest import KUBECONFIG, NODE, WORKLOADS, pod, running, workload
 
 FILLER = [{"name": f"VARIABLE_{index}", "value": "a value of some length"} for index in range(60)]
 
@@ -32,8 +32,8 @@ def rss_mib() -> float:
 def serve(args: argparse.Namespace, line: Connection) -> None:
     """The server, and changes of pods as fast as it can make them when told to."""
     server = ApiServer()
-    for kind, plural in PLURALS.items():
-        server.install(kind, WORKLOADS[kind]["apiVersion"], plural)
+    for kind, one in WORKLOADS.items():
+        server.install(kind, one["apiVersion"], f"{kind.lower()}s")
     for index in range(args.nodes):
         server.put(copy.deepcopy(NODE) | {"metadata": NODE["metadata"] | {"name": f"gpu-{index}", "uid": f"n{index}"}})
     pods = []

@@ -39,8 +39,8 @@ class _Interruption:
     def takes(self, end: PodEnd) -> bool:
         """Whether this end belongs to the same attempt."""
         mine = {one.attempt for one in self.ends}
-        if end.attempt is not None and None not in mine:
-            return end.attempt in mine
+        if end.attempt is not None and None not in mine and end.attempt not in mine:
+            return False
         return end.began <= self.ended + _SAME_SECOND
 
     def add(self, end: PodEnd) -> None:

@@ -78,8 +78,9 @@ class ApiServer:
             self.changed.notify_all()
 
     def put(self, obj: dict) -> dict:
-        """Creates or changes an object."""
+        """Creates or changes an object; its kind is installed if it is not yet."""
         obj = copy.deepcopy(obj)
+        self.kinds.setdefault(obj["kind"], (obj["apiVersion"], f"{obj['kind'].lower()}s"))
         path, key = self._where(obj), _key(obj)
         with self.changed:
             self.version += 1
@@ -272,15 +273,16 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             self._json({"kind": "List", "metadata": meta, "items": every[begin : begin + limit]})
 
         def _watch(self, path: str, version: int) -> None:
-            if version < server.oldest:
+            with server.changed:
+                expired = version < server.oldest
+                cuts, bookmarks, expiries = server.cuts, server.bookmarks, server.expiries
+            if expired:
                 self._status(410)
                 return
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            with server.changed:
-                cuts, bookmarks, expiries = server.cuts, server.bookmarks, server.expiries
             while True:
                 with server.changed:
                     new = [event for event in server.history[path] if event[0] > version]

@@ -15,12 +15,8 @@ from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation, O
 
 OBJECTS = Path(__file__).parent / "objects"
 START = datetime(2026, 11, 30, 8, 0, tzinfo=UTC).timestamp()
-PLURALS = {
-    "Job": "jobs", "JobSet": "jobsets", "PyTorchJob": "pytorchjobs", "TFJob": "tfjobs", "XGBoostJob": "xgboostjobs",
-    "PaddleJob": "paddlejobs", "JAXJob": "jaxjobs", "MPIJob": "mpijobs", "TrainJob": "trainjobs", "RayJob": "rayjobs",
-    "RayCluster": "rayclusters", "LeaderWorkerSet": "leaderworkersets", "Workload": "workloads",
-}  # fmt: skip
 WORKLOADS = {obj["kind"]: obj for obj in yaml.safe_load((OBJECTS / "workloads.yaml").read_text())}
+PLURALS = {kind: f"{kind.lower()}s" for kind in WORKLOADS}
 POD = yaml.safe_load((OBJECTS / "pod.yaml").read_text())
 NODE = yaml.safe_load((OBJECTS / "node.yaml").read_text())
 FAST = Pace(retry_s=0.02, retry_limit_s=0.1, refused_s=0.1, page=3, discovery_s=0.1)
@@ -161,8 +157,8 @@ class Cluster:
 @pytest.fixture
 def server() -> Iterator[ApiServer]:
     api = ApiServer()
-    for kind, plural in PLURALS.items():
-        api.install(kind, WORKLOADS[kind]["apiVersion"], plural)
+    for kind in ("Job", "JobSet", "Workload"):
+        api.install(kind, WORKLOADS[kind]["apiVersion"], f"{kind.lower()}s")
     yield api
     if api.running:
         api.away()

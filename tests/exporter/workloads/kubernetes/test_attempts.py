@@ -289,3 +289,46 @@ def test_numbers_go_on_after_the_collector_restarted(cluster: Cluster) -> None:
     cluster.source.stop()
     cluster.watch(known=lambda _: KnownAttempts(1, over=True))
     assert told(cluster.job(lambda job: len(job.attempts) == 2)) == [(1, Outcome.FAILED), (2, None)]
+
+
+def test_retry_inside_an_attempt_of_a_job_set_is_told_by_what_ran_in_between(cluster: Cluster) -> None:
+    server = cluster.server
+    jobset = server.put(workload("JobSet"))
+    child = server.put(workload("Job", metadata={"uid": "workers-0", "ownerReferences": owned_by(jobset)}))
+    label = {"jobset.sigs.k8s.io/restart-attempt": "0"}
+    pods = [
+        server.put(running(pod(f"llama-{rank}", child, node=f"gpu-0{rank + 1}", labels=label), 60)) for rank in range(2)
+    ]
+    cluster.watch()
+    cluster.job(lambda job: job.state is JobState.TRAINING)
+    server.put(failed(pods[0], 1, 600))
+    again = server.put(running(pod("again", child, created=610, labels=label), 650))
+    cluster.job(lambda job: job.state is JobState.TRAINING)
+    server.put(failed(again, 1, 900))
+    seen = cluster.job(lambda job: len(job.attempts) == 3)
+    assert [one.ended for one in seen.attempts] == [START + 600, START + 900, None]
+
+
+def test_failure_in_the_clean_up_after_the_end_is_no_interruption(cluster: Cluster) -> None:
+    _, pods = start(cluster)
+    done = workload("Job", status={"succeeded": 2, "conditions": [condition("Complete", 600, "CompletionsReached")]})
+    cluster.server.put(done)
+    cluster.job(lambda job: job.outcome)
+    cluster.server.put(failed(pods[0], 143, 640))
+    cluster.server.delete(pods[1])
+    cluster.see(lambda seen: len(seen.pods) == 1)
+    cluster.see(lambda seen: seen.nodes[0].gpus_allocated == 0)
+    assert told(cluster.job()) == [(0, Outcome.SUCCEEDED)]
+
+
+def test_collector_that_starts_late_finds_the_attempts_that_pods_still_tell(cluster: Cluster) -> None:
+    server = cluster.server
+    job = server.put(workload("Job"))
+    for number, end in enumerate((300, 600)):
+        server.put(failed(running(pod(f"old-{number}", job, created=end - 200), end - 100), 1, end))
+    for rank in range(2):
+        server.put(running(pod(f"now-{rank}", job, created=700), 760))
+    cluster.watch()
+    seen = cluster.job(lambda job: job.state is JobState.TRAINING)
+    assert told(seen) == [(0, Outcome.FAILED), (1, Outcome.FAILED), (2, None)]
+    assert [one.started for one in seen.attempts] == [START + 101, START + 401, START + 701]

@@ -4,7 +4,6 @@ import pytest
 from tests.exporter.workloads.kubernetes.api_server import ApiServer
 from tests.exporter.workloads.kubernetes.conftest import (
     FAST,
-    PLURALS,
     START,
     Cluster,
     condition,
@@ -213,7 +212,7 @@ def test_without_pods_nobody_knows_what_a_job_does(cluster: Cluster) -> None:
 
 
 def test_kind_is_noticed_when_it_is_installed_and_when_it_is_removed(server: ApiServer, cluster: Cluster) -> None:
-    for kind in PLURALS:
+    for kind in ("Job", "JobSet", "Workload"):
         server.uninstall(kind)
     server.install("Job", "batch/v1", "jobs")
     server.put(workload("Job"))
@@ -231,7 +230,6 @@ def test_kind_is_noticed_when_it_is_installed_and_when_it_is_removed(server: Api
 
 
 def test_version_that_the_cluster_serves_is_taken(server: ApiServer, cluster: Cluster) -> None:
-    server.uninstall("MPIJob")
     server.install("MPIJob", "kubeflow.org/v1", "mpijobs")
     server.put(workload("MPIJob") | {"apiVersion": "kubeflow.org/v1"})
     cluster.watch()
