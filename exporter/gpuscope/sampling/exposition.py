@@ -33,6 +33,7 @@ _OPENMETRICS_TYPE = {
 }
 
 
+@lru_cache(maxsize=16384)
 def escape_label(value: str) -> str:
     """Escapes a label value: backslash, double quote and newline; the same in both formats."""
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
@@ -48,8 +49,13 @@ def series_text(metric_name: str, names: tuple[str, ...], values: tuple[str, ...
     """The part of a line before the number, ``name{labels}`` and a space; the last 16,384 are remembered."""
     if not names:
         return metric_name + " "
-    pairs = ",".join(f'{name}="{escape_label(value)}"' for name, value in zip(names, values, strict=True))
-    return f"{metric_name}{{{pairs}}} "
+    return _pattern(metric_name, names) % tuple(map(escape_label, values))
+
+
+@lru_cache(maxsize=4096)
+def _pattern(metric_name: str, names: tuple[str, ...]) -> str:
+    """The line with a place for each value; too many values, or too few, do not fit."""
+    return metric_name + "{" + ",".join(f'{name}="%s"' for name in names) + "} "
 
 
 def _part_text(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]) -> str:
@@ -63,6 +69,7 @@ def _part_text(metric_name: str, names: tuple[str, ...], values: tuple[str, ...]
 def forget_series() -> None:
     """Drops the remembered label texts; for when many of them will not come back, as after a MIG change."""
     series_text.cache_clear()
+    escape_label.cache_clear()
 
 
 def number_text(value: float) -> str:

@@ -56,7 +56,7 @@ class Episode:
 
 
 def read_episode(fields: Mapping[str, Any]) -> Episode:
-    """The episode of which ``dataclasses.asdict`` made these fields.
+    """The episode of whose fields, as JSON, these were read.
 
     Raises:
         KeyError, TypeError, ValueError: it is none, or of another release.
@@ -81,7 +81,7 @@ def read_episode(fields: Mapping[str, Any]) -> Episode:
 
 
 def read_attempt(fields: Mapping[str, Any]) -> Attempt:
-    """The attempt of which ``dataclasses.asdict`` made these fields.
+    """The attempt of whose fields, as JSON, these were read.
 
     Raises:
         KeyError, TypeError, ValueError: it is none, or of another release.

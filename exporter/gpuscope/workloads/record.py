@@ -1,7 +1,7 @@
 """What the book remembers of one job, and how it is written down."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from gpuscope.workloads.episode import KEPT, Episode, read_episode
 from gpuscope.workloads.observation import JobFacts, JobKey, JobState, ObservedJob, Outcome, Progress
@@ -84,10 +84,18 @@ def state_since(job: ObservedJob) -> float | None:
 
 
 def write_record(record: JobRecord) -> str:
-    """The record as JSON."""
-    fields = asdict(record)
-    fields["closed"], fields["opened"] = sorted(record.closed), sorted(record.opened)
-    return json.dumps(fields, separators=(",", ":"))
+    """The record as JSON. Thousands are written at each look, so that nothing is copied on the way."""
+    return _encode(_plain(record))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, set):
+        return sorted(value)
+    names: tuple[str, ...] = value.__slots__  # type: ignore[attr-defined]
+    return {name: getattr(value, name) for name in names}
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), default=_plain).encode
 
 
 def read_record(text: str) -> JobRecord:
