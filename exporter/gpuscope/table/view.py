@@ -93,13 +93,13 @@ def troubles(nodes: Iterable[NodeRows]) -> list[str]:
             words = ", ".join(word for word in ("" if gpu.up else gpu.reason or "down", _faults(gpu)) if word)
             if words:
                 (faulty if gpu.up else down).append(f"{node.node} GPU {gpu.index} {words}")
-    return down + faulty
+    return [_shown(text) for text in down + faulty]
 
 
 def _add_node(table: "Table", node: NodeRows, width: int) -> None:
     from rich.text import Text
 
-    head = Text(node.node, style="bold")
+    head = Text(_shown(node.node), style="bold")
     facts = node.problem or (f"driver {node.driver}" if node.driver else "")
     table.add_row(head, _line(facts, style="red" if node.problem else "dim"))
     for gpu in node.ordered():
@@ -113,9 +113,9 @@ def _gpu_cells(gpu: GpuRow, width: int) -> "list[str | Text]":
     from rich.text import Text
 
     wide = width >= _WIDE_FROM
-    state = _use(gpu) if gpu.up else Text(gpu.reason or "down", style="bold red")
+    state = _use(gpu) if gpu.up else Text(_shown(gpu.reason) or "down", style="bold red")
     if gpu.up and gpu.held_down_by:
-        state = Text(_slowed(gpu.held_down_by), style="yellow")
+        state = Text(_shown(_slowed(gpu.held_down_by)), style="yellow")
     limit = f"/{gpu.power_limit:.0f}" if gpu.power_limit is not None and wide else ""
     return [
         f"  {gpu.index}",
@@ -152,7 +152,12 @@ def _line(text: str, style: str = "") -> "Text":
     """A text that is cut and not wrapped where its column is too narrow."""
     from rich.text import Text
 
-    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+    return Text(_shown(text), style=style, no_wrap=True, overflow="ellipsis")
+
+
+def _shown(text: str) -> str:
+    """A text from elsewhere as one line: an escape sequence in a name must not reach the terminal."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 
 def _use(row: GpuRow | MigRow) -> "Text":
