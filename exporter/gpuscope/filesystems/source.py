@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpuscope.catalogue import filesystem as m
 from gpuscope.catalogue.metric import Metric, Sample
+from gpuscope.errors import SourceError
 from gpuscope.filesystems.cycle import Cycle
 from gpuscope.filesystems.identity import filesystem_name, telling_options
 from gpuscope.filesystems.mountinfo import Mount, mount_table, parse_mountinfo, text
@@ -91,14 +92,18 @@ class FilesystemSource:
         return (*found, *self._cycle.samples(), *self._troubles.samples(m.SOURCE_FAILURES))
 
     def scan(self) -> tuple[Sample, ...]:
-        """Looks at the table of mounts once, watches what is new, and reads what the NFS client counts."""
+        """Looks at the table of mounts once, watches what is new, and reads what the NFS client counts.
+
+        Raises:
+            SourceError: there is no table; nothing is known of any mount, nor of one that is expected.
+        """
         try:
             table = parse_mountinfo(mount_table(self._procfs, "mountinfo"), partial(self._troubles.note, "mountinfo"))
         except OSError as error:
             self._unreadable("mountinfo", error)
             self._watch((), {})
             self._troubles.end_cycle()
-            return ()
+            raise SourceError("mountinfo") from error
         mounts = self._selection.pick(table)
         if len(mounts) > _MAX_MOUNTS:
             self._troubles.note("mountinfo", "too_many")

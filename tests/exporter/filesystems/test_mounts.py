@@ -196,6 +196,17 @@ def test_an_unreadable_table_is_counted_and_comes_back(tree, watching, eventuall
     ]
     tree.mounts(NFS)
     eventually(lambda: value(source.samples(), "filesystem_up") == 1, "the mount")
+    assert value(source.samples(), "collector_success", collector="filesystem") == 1
+
+
+def test_without_a_table_of_mounts_the_collector_has_failed(tree, watching, eventually, value, caplog) -> None:
+    tree.mounts(NFS)
+    source = watching(Selection(expected=frozenset({b"/gone"})))
+    eventually(lambda: value(source.samples(), "filesystem_up", mountpoint="/gone") == 0, "the mount that is missing")
+    (tree.proc / "1/mountinfo").unlink()
+    eventually(lambda: value(source.samples(), "collector_success", collector="filesystem") == 0, "the failure")
+    assert value(source.samples(), "filesystem_up") is None, "who cannot look does not know what is missing"
+    assert "Traceback" not in caplog.text
 
 
 def test_a_bad_line_loses_itself_only(tree, watching, eventually, value) -> None:
