@@ -61,6 +61,23 @@ def test_processes_add_memory_and_who_never_asked(
     assert total <= 10 << 30
 
 
+def test_a_gpu_that_only_a_program_of_the_host_uses_is_neither_free_nor_held(
+    kubelet, attribute, tmp_path: Path, looks, gpus, series
+) -> None:
+    listed = ProcessList(time.clock_gettime(time.CLOCK_BOOTTIME), (Process(11, 1 << 30, None, None),), {})
+    nobody = ProcessList(listed.at, (), {})
+    attributor = Attributor(
+        AttributionOptions(
+            kubelet_socket=kubelet.socket, procfs=proc(tmp_path, p11="/user.slice"), pod_logs=tmp_path, visible=True
+        ),
+        lambda: [*looks(listed=listed)[:1], *looks(listed=nobody)[1:2]],
+    )
+    attributor.refresh()
+    attributor._kubelet.close()
+    assert [attributor.allocation.known(gpu.uuid) for gpu in gpus[:2]] == ["allocated", "unallocated"]
+    assert series(attributor)["gpuscope_allocations"] == {("1", gpus[1].uuid, ""): 0}
+
+
 def test_a_job_that_runs_in_a_pod_is_told_with_the_pod(attribute, tmp_path: Path, looks, gpus, series) -> None:
     """Slinky and soperator run slurmd in pods."""
     pod = f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-{'a' * 64}.scope"
