@@ -156,7 +156,11 @@ class FilesystemSource:
         if len(self._hanging) >= _MAX_HANGING:
             return "not_watched"
         watch = MountWatch(path, self._prober.ask, self._timeout_s, self._interval_s)
-        watch.start()
+        try:
+            watch.start()
+        except RuntimeError as error:  # a limit of threads or of processes, as that of a pod
+            log.warning("%s is not watched: %s", text(path), error)
+            return "not_watched"
         return watch
 
     def _missing(self, mounts: Iterable[Mount]) -> list[Sample]:
