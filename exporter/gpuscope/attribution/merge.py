@@ -39,7 +39,8 @@ def merge(
         of_jobs[uuid] = {job.job_id: job for job in listed}
     for found in memory:
         for device, owners in found.holders().items():
-            for owner in owners:
+            # Those whose container is not known come last: it may be one that another process tells.
+            for owner in sorted(owners, key=lambda one: not one.container):
                 if owner.job_id:
                     known = of_jobs[device].get(owner.job_id)
                     if known is None or not known.user:
