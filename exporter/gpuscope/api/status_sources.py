@@ -46,10 +46,10 @@ def _mounts(snapshot: Snapshot) -> Iterator[SourceNotice]:
 
 def _allocations(snapshot: Snapshot) -> Iterator[SourceNotice]:
     for source, reason in _rows(snapshot, attribution.SOURCE_FAILURE, 1.0):
-        whom, advice = SOURCES.get(source, ("some are", "The agent's log has the details."))
+        who, advice = SOURCES.get(source, ("a source does", "The agent's log has the details."))
         if source == "kubelet":
             advice = KUBELET_ADVICE.get(reason, advice)
-        title = f"Who holds which GPU: {whom} not known ({source.replace('_', ' ')}: {reason.replace('_', ' ')})"
+        title = f"{who[0].upper()}{who[1:]} not tell who holds which GPU ({reason.replace('_', ' ')})"
         look = "note" if reason == "missing" else "warn"  # there need not be a kubelet
         yield SourceNotice(look, title, (advice,))
 

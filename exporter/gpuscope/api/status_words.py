@@ -62,11 +62,11 @@ FILESYSTEM_ADVICE: Mapping[str, str] = {
 """By reason of a mount that is down: what to do."""
 
 SOURCES: Mapping[str, tuple[str, str]] = {
-    "kubelet": ("pods are", "The agent's log has the details."),
-    "job_files": ("jobs are", "Look at the folder of --job-mapping-dir; the agent's log has the details."),
-    "processes": ("processes are", "The agent's log has the details."),
+    "kubelet": ("kubelet does", "The agent's log has the details."),
+    "job_files": ("job files do", "Look at the folder of --job-mapping-dir; the agent's log has the details."),
+    "processes": ("processes do", "The agent's log has the details."),
 }
-"""By source of allocations: whom it would tell, and what to do when it does not."""
+"""By source of allocations: subject of a sentence, and what to do when it does not answer."""
 
 KUBELET_ADVICE: Mapping[str, str] = {
     "missing": "There is no socket of kubelet: mount its folder into the agent's container, or, on a machine without "
