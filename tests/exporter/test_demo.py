@@ -17,9 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from gpuscope.demo.checks import run_checks
 from gpuscope.demo.children import Children
 from gpuscope.demo.programs import _PACKAGES, find
 from gpuscope.errors import SourceError
+from gpuscope.table.rows import GpuRow, NodeRows, Point
 
 ROOT = Path(__file__).parents[2]
 GPUSCOPE = [sys.executable, "-m", "gpuscope"]
@@ -92,6 +94,31 @@ def test_a_program_of_the_fleet_that_ends_ends_the_demo_with_its_last_lines() ->
 def test_a_malformed_scenario_is_named(entry: str) -> None:
     result = _run("demo", "--once", "--scenario", entry)
     assert (result.returncode, result.stderr) == (2, f"gpuscope: error: --scenario {entry!r}: must be NODE=SCENARIO\n")
+
+
+def test_a_node_has_one_scenario() -> None:
+    result = _run("demo", "--once", "--scenario", "a=h100x8", "--scenario", "a=l40s")
+    assert result.stderr == "gpuscope: error: --scenario 'a=l40s': there is a node a already\n"
+    assert result.returncode == 2
+
+
+class _Answers:
+    """A Prometheus with ``series`` for every query, but none that is NaN."""
+
+    def __init__(self, series: int) -> None:
+        self.points = [Point("up", {}, 1.0)] * series
+
+    def query(self, text: str) -> list[Point]:
+        return self.points
+
+
+def test_a_fleet_that_somebody_chose_may_be_small_and_without_mig() -> None:
+    gpus = {f"GPU-{number}": GpuRow(number, f"GPU-{number}", up=True) for number in range(4)}
+    nodes = [NodeRows("rack-1", gpus)]
+    chosen = run_checks(nodes, 1, _Answers(1), story=False)
+    assert [check.text for check in chosen if not check.passed] == []
+    failed = [check.text for check in run_checks(nodes, 1, _Answers(1), story=True) if not check.passed]
+    assert {"at least 16 GPUs in 2 nodes", "MIG instances among them"} < set(failed)
 
 
 def test_interrupt_stops_everything() -> None:
@@ -221,6 +248,13 @@ def test_a_program_that_cannot_be_had_says_how_to_install_it(tmp_path: Path, mon
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match="without apt-get it cannot be fetched; install prometheus"):
         find("prometheus", tmp_path / "cache")
+
+
+def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setitem(_PACKAGES, "no-such-program", ("no-such-program",))
+    (tmp_path / "file").touch()
+    with pytest.raises(SourceError, match=r"file/cache: cannot be made: Not a directory; give another --cache-dir"):
+        find("no-such-program", tmp_path / "file/cache")
 
 
 def test_a_program_is_fetched_into_a_relative_cache(tmp_path: Path, monkeypatch) -> None:

@@ -44,7 +44,6 @@ class _Fleet:
 
     prometheus: Prometheus
     agents: dict[str, str]
-    simulated: bool
     story: bool
 
     def nodes(self) -> list[NodeRows]:
@@ -118,6 +117,8 @@ def _fleet(scenarios: tuple[str, ...], real: bool) -> dict[str, str]:
             node, sign, scenario = entry.partition("=")
             if not sign or not node or not scenario:
                 raise ConfigError(f"--scenario {entry!r}: must be NODE=SCENARIO")
+            if node in fleet:
+                raise ConfigError(f"--scenario {entry!r}: there is a node {node} already")
             fleet[node] = scenario
     for scenario in fleet.values():
         load(scenario)
@@ -163,7 +164,7 @@ def _start(
         ],
     )
     tell(f"prometheus     http://{address}/")
-    running = _Fleet(Prometheus(address), agents, all(fleet.values()), fleet == _FLEET)
+    running = _Fleet(Prometheus(address), agents, fleet == _FLEET)
     _wait(children, running.prometheus.ready, _READY_S, "Prometheus is ready", tell)
     _wait(children, lambda: _answering(running) == len(agents), _READY_S, "every agent is ready", tell)
     return running
@@ -201,9 +202,7 @@ def _once(
     while time.monotonic() < end:
         children.check()
         nodes = running.nodes()
-        checks = run_checks(
-            nodes, len(running.agents), running.prometheus, simulated=running.simulated, story=running.story
-        )
+        checks = run_checks(nodes, len(running.agents), running.prometheus, story=running.story)
         if all(check.passed for check in checks):
             break
         time.sleep(1.0)
