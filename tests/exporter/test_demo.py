@@ -166,6 +166,13 @@ def test_without_a_terminal_the_demo_prints_plain_tables() -> None:
     assert "\x1b" not in result.stdout
 
 
+def test_a_machine_without_a_driver_is_shown_as_such() -> None:
+    result = _run("demo", "--duration", "3", "--scenario", "bare=no-driver")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "no driver" in result.stdout
+    assert _left() == []
+
+
 def test_on_a_terminal_top_turns_pages_until_interrupted(agent_url: str) -> None:
     outer, inner = pty.openpty()
     termios.tcsetwinsize(inner, (20, 100))
