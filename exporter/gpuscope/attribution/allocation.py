@@ -100,4 +100,5 @@ class Allocation:
     def _known(self, uuid: str) -> Known:
         if self.pods.get(uuid) or self.jobs.get(uuid) or uuid in self.in_use:
             return Known.ALLOCATED
-        return Known.UNALLOCATED if self.complete and uuid not in self.doubtful else Known.UNKNOWN
+        # A GPU that hangs from the start has no UUID by which anybody could be found.
+        return Known.UNALLOCATED if uuid and self.complete and uuid not in self.doubtful else Known.UNKNOWN

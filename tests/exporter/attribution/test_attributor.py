@@ -317,6 +317,12 @@ def test_who_holds_a_gpu_in_mig_mode_whole_holds_its_instances(kubelet, pods, lo
     attributor._kubelet.close()
 
 
+def test_a_gpu_that_was_never_reached_is_not_told_free(devices: Devices, gpus) -> None:
+    allocation = Allocation(devices=devices, complete=True)
+    assert allocation.known(gpus[0].uuid) == "unallocated"
+    assert allocation.known("") == "unknown", "it has no UUID yet by which a holder could be found"
+
+
 def test_a_process_that_tells_no_instance_makes_none_of_them_free(devices: Devices, mig, gpus) -> None:
     allocation = Allocation(devices=devices, in_use=frozenset({gpus[3].uuid, mig[0].uuid}), complete=True)
     assert [allocation.known(one.uuid) for one in mig] == ["allocated", "unknown", "unknown"]
