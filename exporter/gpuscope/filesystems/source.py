@@ -182,11 +182,11 @@ class FilesystemSource:
             return []
         stats = parse_mountstats(content, partial(self._troubles.note, "mountstats"))
         found: list[Sample] = []
-        told: set[tuple[str, bytes]] = set()
+        told: set[str] = set()
         for mount in nfs:
-            key = (mount.device, mount.source)  # mounts of one export share their counters
-            if mount.mountpoint in stats and key not in told:
-                told.add(key)
+            # The kernel counts by superblock: mounts of one, even of two exports, have the same numbers.
+            if mount.mountpoint in stats and mount.device not in told:
+                told.add(mount.device)
                 found += _nfs_mount((filesystem_name(mount), text(mount.mountpoint)), stats[mount.mountpoint])
         return found
 
