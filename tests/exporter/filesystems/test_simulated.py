@@ -88,7 +88,7 @@ def test_a_mount_that_hangs_moves_no_bytes(rig: Rig, value) -> None:
     ("entry", "reason"),
     [
         ("type: ext9, name: a, mountpoint: /a", "filesystems.0.type: 'ext9' is not one of lustre, nfs4, xfs"),
-        ("type: xfs, mountpoint: /a", "filesystems.0.name: None is no text; put it in quotes"),
+        ("type: xfs, mountpoint: /a", "filesystems.0.name: is missing"),
         ("type: xfs, name: a, mountpoint: a", "filesystems.0.mountpoint: 'a' must start with / and be there once"),
         ("type: xfs, name: a b, mountpoint: /a", "filesystems.0.name: 'a b' must be printable, without spaces"),
         ("type: lustre, name: ../a, mountpoint: /a", "filesystems.0.name: '../a' must be letters, digits, _ and -"),
