@@ -114,6 +114,8 @@ def test_the_command_line_is_light() -> None:
         (["agent", "--xid-catalogue", "/nowhere"], "--xid-catalogue: /nowhere: cannot be read"),
         (["agent", "--path.procfs", "/nowhere"], "--path.procfs: /nowhere: not a folder"),
         (["agent", "--state-dir", "/nowhere"], "--state-dir: /nowhere: not a folder that can be written to"),
+        (["agent", "--kernel-log", "/proc"], "--kernel-log: /proc: is a folder"),
+        (["agent", "--xid-catalogue", "/dev/zero"], "--xid-catalogue: /dev/zero: cannot be read: Is not a"),
         (["agent", "--kernel-log", "/nowhere"], "--kernel-log: /nowhere: cannot be read: No such file or directory"),
         (["simulate", "show", "h100x9"], "scenario 'h100x9': neither a shipped scenario nor a file; did you mean"),
         (["simulate", "run", "h100x9", "--", "true"], "scenario 'h100x9': neither a shipped scenario nor a file"),

@@ -17,9 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from gpuscope.demo.checks import run_checks
 from gpuscope.demo.children import Children
 from gpuscope.demo.programs import _PACKAGES, find
 from gpuscope.errors import SourceError
+from gpuscope.table.rows import GpuRow, NodeRows, Point
 
 ROOT = Path(__file__).parents[2]
 GPUSCOPE = [sys.executable, "-m", "gpuscope"]
@@ -97,6 +99,31 @@ def test_a_malformed_scenario_is_named(entry: str) -> None:
     assert (result.returncode, result.stderr) == (2, f"gpuscope: error: --scenario {entry!r}: must be NODE=SCENARIO\n")
 
 
+def test_a_node_has_one_scenario() -> None:
+    result = _run("demo", "--once", "--scenario", "a=h100x8", "--scenario", "a=l40s")
+    assert result.stderr == "gpuscope: error: --scenario 'a=l40s': there is a node a already\n"
+    assert result.returncode == 2
+
+
+class _Answers:
+    """A Prometheus with ``series`` for every query, but none that is NaN."""
+
+    def __init__(self, series: int) -> None:
+        self.points = [Point("up", {}, 1.0)] * series
+
+    def query(self, text: str) -> list[Point]:
+        return self.points
+
+
+def test_a_fleet_that_somebody_chose_may_be_small_and_without_mig() -> None:
+    gpus = {f"GPU-{number}": GpuRow(number, f"GPU-{number}", up=True) for number in range(4)}
+    nodes = [NodeRows("rack-1", gpus)]
+    chosen = run_checks(nodes, 1, _Answers(1), story=False)
+    assert [check.text for check in chosen if not check.passed] == []
+    failed = [check.text for check in run_checks(nodes, 1, _Answers(1), story=True) if not check.passed]
+    assert {"at least 16 GPUs in 2 nodes", "MIG instances among them"} < set(failed)
+
+
 def test_interrupt_stops_everything() -> None:
     process = subprocess.Popen(
         [*GPUSCOPE, "demo", "--scenario", "interrupted=h100x8"],
@@ -141,6 +168,13 @@ def test_without_a_terminal_the_demo_prints_plain_tables() -> None:
     assert "1 node, 6 GPUs, 0 MIG instances" in result.stdout
     assert "running on" in result.stdout
     assert "\x1b" not in result.stdout
+
+
+def test_a_machine_without_a_driver_is_shown_as_such() -> None:
+    result = _run("demo", "--duration", "3", "--scenario", "bare=no-driver")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "no driver" in result.stdout
+    assert _left() == []
 
 
 def test_on_a_terminal_top_turns_pages_until_interrupted(agent_url: str) -> None:
@@ -225,6 +259,13 @@ def test_a_program_that_cannot_be_had_says_how_to_install_it(tmp_path: Path, mon
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match="without apt-get it cannot be fetched; install prometheus"):
         find("prometheus", tmp_path / "cache")
+
+
+def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setitem(_PACKAGES, "no-such-program", ("no-such-program",))
+    (tmp_path / "file").touch()
+    with pytest.raises(SourceError, match=r"file/cache: cannot be made: Not a directory; give another --cache-dir"):
+        find("no-such-program", tmp_path / "file/cache")
 
 
 def test_a_program_is_fetched_into_a_relative_cache(tmp_path: Path, monkeypatch) -> None:

@@ -108,6 +108,22 @@ def _held(name: str, uuid: str, mig_uuid: str = "", value: float = 1.0, **labels
     return Point(name, {label: text for label, text in full.items() if text}, value)
 
 
+def test_names_cannot_steer_the_terminal_nor_break_the_row(machine) -> None:
+    steering = "a\x1b[2J\n\r\t\x9b\u202eb"
+    points = _points(machine, "h100x8")
+    gpu = points[-1].labels
+    holder = Point("gpuscope_pod_allocation_info", {**gpu, "mig_uuid": "", "namespace": "ns", "pod": steering}, 1.0)
+    rows = read_rows([*points, holder])
+    rows[0].node = rows[0].driver = steering
+    rows[0].gpus[gpu["uuid"]].reason = rows[0].gpus[gpu["uuid"]].model = steering
+    rows[0].gpus[gpu["uuid"]].up = False
+    drawn = _draw(rows, 150)
+    assert len(drawn.splitlines()) == len(_draw(read_rows(points), 150).splitlines())
+    for text in (drawn, *troubles([*rows, NodeRows(steering, problem=steering)])):
+        assert all(character.isprintable() for character in text.replace("\n", "")), ascii(text)
+    assert "ns/a\N{REPLACEMENT CHARACTER}[2J" in drawn
+
+
 def test_holders_and_use_stand_in_the_row_of_their_device(machine) -> None:
     points = _points(machine, "h100-mig")
     (node,) = read_rows(points)

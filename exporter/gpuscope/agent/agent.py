@@ -14,6 +14,7 @@ from gpuscope.agent.attribution import attributor
 from gpuscope.agent.check import Checked, check
 from gpuscope.agent.filesystems import filesystem_sources
 from gpuscope.agent.machine import Machine
+from gpuscope.agent.state_lock import StateLock
 from gpuscope.api import Server
 from gpuscope.attribution.allocation import Allocation
 from gpuscope.catalogue import agent as m
@@ -59,6 +60,7 @@ class Agent:
         self._server = Server(self, checked.web)
         self._server.bind()
         try:
+            self._state_lock = StateLock(checked.state_dir)
             self._machine = Machine(checked)
         except ConfigError:
             self._server.stop()
@@ -159,6 +161,7 @@ class Agent:
             thread.join(0.5)
         sampling.join(1.0)
         self._machine.close()
+        self._state_lock.release()
 
     def reload(self) -> bool:
         """Reads the configuration again. A bad one changes nothing; what needs a restart keeps its value.

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,9 +99,13 @@ def _check_kernel_log(loaded: Loaded) -> None:
     if wanted in BY_KEY["kernel-log"].choices:
         return
     try:
-        os.close(os.open(wanted, os.O_RDONLY | os.O_NONBLOCK))
+        opened = os.open(wanted, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:
         raise loaded.error("kernel-log", f"{wanted}: cannot be read: {error.strerror}") from error
+    folder = stat.S_ISDIR(os.fstat(opened).st_mode)
+    os.close(opened)
+    if folder:
+        raise loaded.error("kernel-log", f"{wanted}: is a folder")
 
 
 def _check_filesystems(loaded: Loaded) -> None:

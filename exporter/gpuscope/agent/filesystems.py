@@ -22,7 +22,7 @@ __all__ = ["filesystem_sources"]
 def filesystem_sources(settings: AgentSettings, machine: Machine) -> tuple[FilesystemSource, LustreSource]:
     """The sources of the collectors ``filesystem`` and ``lustre``."""
     types, scratch, exclude = (re.compile(settings[key]) for key in FILESYSTEM_PATTERNS)
-    expected = frozenset(os.fsencode(path.rstrip("/") or "/") for path in settings["filesystem.expected"])
+    expected = frozenset(os.fsencode(_plain(path)) for path in settings["filesystem.expected"])
     selection = Selection(types, scratch, exclude, expected)
     interval_s = settings["interval.filesystem"]
     prober: Prober = Statfs(Path(settings["path.rootfs"]))
@@ -42,6 +42,11 @@ def filesystem_sources(settings: AgentSettings, machine: Machine) -> tuple[Files
         interval_s=interval_s,
     )
     return mounts, client
+
+
+def _plain(path: str) -> str:
+    """The path as the kernel's table of mounts has it."""
+    return os.path.normpath("/" + path.lstrip("/"))
 
 
 class _Simulated:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuscope.api.status_words import FILESYSTEM_ADVICE, SOURCE_ADVICE, SOURCES
+from gpuscope.api.status_words import FILESYSTEM_ADVICE, KUBELET_ADVICE, SOURCES
 from gpuscope.catalogue import agent, attribution, filesystem
 from gpuscope.catalogue.metric import Metric
 from gpuscope.sampling.snapshot import Snapshot
@@ -46,9 +46,12 @@ def _mounts(snapshot: Snapshot) -> Iterator[SourceNotice]:
 
 def _allocations(snapshot: Snapshot) -> Iterator[SourceNotice]:
     for source, reason in _rows(snapshot, attribution.SOURCE_FAILURE, 1.0):
-        title = f"Who holds which GPU: {SOURCES.get(source, source)} not known ({reason.replace('_', ' ')})"
+        who, advice = SOURCES.get(source, ("a source does", "The agent's log has the details."))
+        if source == "kubelet":
+            advice = KUBELET_ADVICE.get(reason, advice)
+        title = f"{who[0].upper()}{who[1:]} not tell who holds which GPU ({reason.replace('_', ' ')})"
         look = "note" if reason == "missing" else "warn"  # there need not be a kubelet
-        yield SourceNotice(look, title, (SOURCE_ADVICE.get(reason, "The agent's log has the details."),))
+        yield SourceNotice(look, title, (advice,))
 
 
 def _collectors(snapshot: Snapshot) -> Iterator[SourceNotice]:

@@ -54,7 +54,7 @@ tbody tr + tr td { border-top: 1px solid var(--line); }
 td small { display: block; color: var(--soft); font-size: 13px; overflow-wrap: anywhere; }
 tr.mig td { padding-top: 3px; padding-bottom: 3px; background: var(--stripe); border-top-color: transparent; }
 tr.mig td:nth-child(2) { padding-left: 30px; }
-.use { display: flex; align-items: baseline; gap: 8px; min-width: 190px; overflow-wrap: anywhere; }
+.use { display: flex; align-items: baseline; gap: 8px; min-width: 230px; overflow-wrap: anywhere; }
 .number, .number + small { white-space: nowrap; }
 td:nth-child(2) { min-width: 200px; }
 svg { display: block; width: 100%; min-width: 90px; max-width: 170px; height: 6px; margin-top: 3px; }

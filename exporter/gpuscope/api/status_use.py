@@ -8,11 +8,10 @@ from gpuscope.sampling.snapshot import Snapshot
 __all__ = ["told", "use_cell"]
 
 _HOLDERS_SHOWN = 3
-_STATES = {
+_STATES = {  # why a device is unhealthy stands in the column of states
     "busy": ("pill ok", "busy"),
     "idle_allocated": ("pill warn", "idle"),
     "unallocated": ("soft", "free"),
-    "unhealthy": ("pill bad", "unhealthy"),
     "unknown": ("soft", "unknown"),
 }
 

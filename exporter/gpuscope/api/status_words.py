@@ -6,8 +6,8 @@ __all__ = [
     "DRIVER_ADVICE",
     "FILESYSTEM_ADVICE",
     "HARMLESS_ACTIONS",
+    "KUBELET_ADVICE",
     "SOURCES",
-    "SOURCE_ADVICE",
     "STATE_ADVICE",
     "action_words",
     "age",
@@ -61,18 +61,23 @@ FILESYSTEM_ADVICE: Mapping[str, str] = {
 }
 """By reason of a mount that is down: what to do."""
 
-SOURCES: Mapping[str, str] = {"kubelet": "pods are", "job_files": "jobs are", "processes": "processes are"}
-"""By source of allocations: whom it would tell."""
+SOURCES: Mapping[str, tuple[str, str]] = {
+    "kubelet": ("kubelet does", "The agent's log has the details."),
+    "job_files": ("job files do", "Look at the folder of --job-mapping-dir; the agent's log has the details."),
+    "processes": ("processes do", "The agent's log has the details."),
+}
+"""By source of allocations: subject of a sentence, and what to do when it does not answer."""
 
-SOURCE_ADVICE: Mapping[str, str] = {
-    "missing": "Mount it into the agent's container; on a machine without kubelet, say --pod-resources.socket off.",
-    "no_permission": "The agent may not read it: run it as user id 0; capabilities can all be dropped.",
-    "not_a_socket": "Something else is there; it comes back with kubelet.",
-    "connection_refused": "Kubelet has ended; it comes back with kubelet.",
+KUBELET_ADVICE: Mapping[str, str] = {
+    "missing": "There is no socket of kubelet: mount its folder into the agent's container, or, on a machine without "
+    "kubelet, say --pod-resources.socket off.",
+    "no_permission": "The agent may not open kubelet's socket: run it as user id 0; capabilities can all be dropped.",
+    "not_a_socket": "Something else is where kubelet's socket should be.",
+    "connection_refused": "Kubelet has ended; its pods are known again when it is back.",
     "resource_exhausted": "Kubelet is asked too often by all its clients together.",
     "unimplemented": "Kubelet is older than 1.20.",
 }
-"""By reason why a source of allocations does not answer: what to do."""
+"""By reason why kubelet does not answer: what to do."""
 
 HARMLESS_ACTIONS = frozenset({"ignore", "restart_app", "restart_vm"})
 """Default actions of faults that the node itself does not suffer from."""

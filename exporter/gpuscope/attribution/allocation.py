@@ -84,11 +84,21 @@ class Allocation:
         return found[0] if len(found) == 1 and not self.jobs.get(device_uuid) else None
 
     def known(self, uuid: str) -> Known:
-        """Whether a device is allocated; a GPU is while one of its MIG devices is, and free when all of them are."""
+        """Whether a device is allocated.
+
+        A GPU is while one of its MIG devices is, and free when all of them are. A MIG device is while somebody holds
+        its GPU whole; where a process tells the GPU only, any of its MIG devices may be meant.
+        """
         said = {self._known(one) for one in (uuid, *self.devices.parts(uuid))}
+        whole = self.devices.whole(uuid)
+        if whole and (self.pods.get(whole) or self.jobs.get(whole)):
+            said.add(Known.ALLOCATED)
+        elif whole and self._known(whole) is not Known.UNALLOCATED:
+            said.add(Known.UNKNOWN)
         return next(one for one in (Known.ALLOCATED, Known.UNKNOWN, Known.UNALLOCATED) if one in said)
 
     def _known(self, uuid: str) -> Known:
         if self.pods.get(uuid) or self.jobs.get(uuid) or uuid in self.in_use:
             return Known.ALLOCATED
-        return Known.UNALLOCATED if self.complete and uuid not in self.doubtful else Known.UNKNOWN
+        # A GPU that hangs from the start has no UUID by which anybody could be found.
+        return Known.UNALLOCATED if uuid and self.complete and uuid not in self.doubtful else Known.UNKNOWN

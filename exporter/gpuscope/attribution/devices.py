@@ -82,6 +82,11 @@ class Devices:
         found = self.by_uuid(uuid)
         return () if found is None or found.mig else tuple(one.uuid for one in self.gpus[found.gpu])
 
+    def whole(self, uuid: str) -> str:
+        """UUID of the GPU of a MIG device; empty for anything else."""
+        found = self.by_uuid(uuid)
+        return found.gpu.uuid if found is not None and found.mig else ""
+
     def find(self, name: DeviceId) -> Device | str:
         """The device that an id means, or why there is none: ``unknown_device`` or ``ambiguous_device``."""
         if name.mig_uuid:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from gpuscope.attribution.allocation import Allocation, Container, Job, PodHold
+from gpuscope.attribution.allocation import Allocation, Container, Job, Known, PodHold
 from gpuscope.attribution.devices import Devices
 from gpuscope.attribution.process_memory import MemoryByOwner
 from gpuscope.catalogue import attribution as m
@@ -39,7 +39,8 @@ def merge(
         of_jobs[uuid] = {job.job_id: job for job in listed}
     for found in memory:
         for device, owners in found.holders().items():
-            for owner in owners:
+            # Those whose container is not known come last: it may be one that another process tells.
+            for owner in sorted(owners, key=lambda one: not one.container):
                 if owner.job_id:
                     known = of_jobs[device].get(owner.job_id)
                     if known is None or not known.user:
@@ -83,7 +84,7 @@ def samples(allocation: Allocation, memory: Iterable[MemoryByOwner]) -> list[Sam
         found += [Sample(m.JOB_ALLOCATION, (*own, gi, job.job_id, job.user), 1.0) for job in jobs]
         count = len(allocation.containers(uuid)) + len(jobs)
         whole = mig is None and gpu.uuid in allocation.devices.partitioned
-        if count or (allocation.complete and not whole and uuid not in allocation.doubtful):
+        if count or (allocation.known(uuid) is Known.UNALLOCATED and not whole):
             found.append(Sample(m.ALLOCATIONS, own, float(count)))
     for one in memory:
         for (device_uuid, *names), used in one.pods().items():

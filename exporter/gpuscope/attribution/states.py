@@ -78,7 +78,7 @@ class StateSeconds:
         if not look.up:
             return "unhealthy"
         activity = look.activity.get(uuid)
-        if activity is not None and activity >= self.busy_from:
+        if activity and activity >= self.busy_from:  # no work is not busy, whatever the threshold
             return "busy"
         if look.asks_for_action and activity is not None:
             return "unhealthy"

@@ -47,7 +47,7 @@ ALLOCATIONS = Metric(
     source="kubelet, job files, processes",
     mig=MigBehaviour.BOTH,
     high=100000,
-    note="Absent while it is not known. A GPU in MIG mode has it for its MIG devices, and for itself only while a job holds it whole.",
+    note="Absent while it is not known, and while only programs outside of containers and jobs use the device. A GPU in MIG mode has it for its MIG devices; for itself only while somebody holds it whole.",
 )
 JOB_ALLOCATION = Metric(
     name="gpuscope_job_allocation_info",

@@ -37,17 +37,15 @@ _TOLERANCE = 0.2
 """Of the time in states, which a short range at the start of a series cannot tell exactly."""
 
 
-def run_checks(
-    nodes: Sequence[NodeRows], agents: int, prometheus: Prometheus, *, simulated: bool, story: bool
-) -> list[Check]:
+def run_checks(nodes: Sequence[NodeRows], agents: int, prometheus: Prometheus, *, story: bool) -> list[Check]:
     """Checks the fleet through Prometheus.
 
     Args:
         nodes: the rows of the table.
         agents: agents that were started.
         prometheus: where the rows were read.
-        simulated: whether the fleet is the simulated one; a real machine may have any number of GPUs.
-        story: whether it is the default fleet, with pods, Slurm jobs and file systems.
+        story: whether it is the default fleet, with MIG, pods, Slurm jobs and file systems; a real machine, and a fleet
+            of scenarios that somebody chose, may have any number of GPUs.
     """
     gpus = [gpu for node in nodes for gpu in node.gpus.values()]
     up = sum(gpu.up for gpu in gpus)
@@ -56,7 +54,7 @@ def run_checks(
     active = len(prometheus.query("rate(gpuscope_gpu_sm_active_seconds_total[30s]) > 0"))
     instances = sum(len(gpu.mig) for gpu in gpus)
     blank = sum(math.isnan(point.value) for point in prometheus.query('{__name__=~"gpuscope_.+"}'))
-    least = (_MIN_GPUS, _MIN_NODES, 1) if simulated else (1, 1, 0)
+    least = (_MIN_GPUS, _MIN_NODES, 1) if story else (1, 1, 0)
     checks = [
         Check("every agent is scraped", scraped == agents, f"{scraped} of {agents}"),
         Check(f"at least {least[0]} GPUs in {least[1]} nodes", len(gpus) >= least[0] and len(nodes) >= least[1],
@@ -65,10 +63,9 @@ def run_checks(
         Check("energy counters move", moving >= max(1, least[0] - _MAX_DOWN), f"{moving} GPUs"),
         Check("no series is NaN", blank == 0, f"{blank} NaN"),
     ]  # fmt: skip
-    if simulated:
+    if story:
         checks.insert(3, Check("MIG instances among them", instances >= least[2], f"{instances} instances"))
         checks.append(Check("activity is integrated", active > 0, f"{active} GPUs busy"))
-    if story:
         checks += _story(nodes, prometheus)
     return checks
 

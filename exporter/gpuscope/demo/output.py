@@ -31,14 +31,12 @@ class Fleet:
     Attributes:
         agents: node -> ``host:port``.
         jobs: the collector.
-        simulated: whether the GPUs are.
         story: whether it is the default fleet.
     """
 
     prometheus: Prometheus
     agents: dict[str, str]
     jobs: DemoJobs
-    simulated: bool
     story: bool
 
     def nodes(self) -> list[NodeRows]:
@@ -75,9 +73,7 @@ def show_once(
     while time.monotonic() < end:
         children.check()
         nodes = running.nodes()
-        checks = run_checks(
-            nodes, len(running.agents), running.prometheus, simulated=running.simulated, story=running.story
-        )
+        checks = run_checks(nodes, len(running.agents), running.prometheus, story=running.story)
         checks += job_checks(running.jobs, running.prometheus)
         if all(check.passed for check in checks):
             break

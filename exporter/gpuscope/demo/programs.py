@@ -60,7 +60,10 @@ def _unpack(package: str, cache: Path, target: Path) -> None:
     for tool in ("apt-get", "dpkg-deb"):
         if shutil.which(tool) is None:
             raise SourceError(f"{package}: not on PATH, and without {tool} it cannot be fetched; install {package}")
-    cache.mkdir(parents=True, exist_ok=True)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SourceError(f"{cache}: cannot be made: {error.strerror}; give another --cache-dir") from error
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         work = Path(folder)
         # First with the lists that the machine has; they may be missing or old.

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ __all__ = ["choice", "code_number", "decode", "flag", "read_rows"]
 
 _BOOLEANS = {"true": True, "false": False}
 _MAX_CODE = 99_999
+_MAX_BYTES = 4 << 20
 
 
 def decode(path: Path) -> str:
@@ -20,6 +22,11 @@ def decode(path: Path) -> str:
         ConfigError: it cannot be read, or a line of it is not UTF-8.
     """
     try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise ConfigError(f"{path}: cannot be read: Is not a regular file")
+        if found.st_size > _MAX_BYTES:
+            raise ConfigError(f"{path}: is larger than {_MAX_BYTES >> 20} MiB")
         data = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error

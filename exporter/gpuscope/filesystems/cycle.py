@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from gpuscope.catalogue import agent as m
 from gpuscope.catalogue.metric import Sample
+from gpuscope.errors import SourceError
 
 __all__ = ["Cycle"]
 
@@ -24,7 +25,7 @@ class Cycle:
 
     Args:
         name: of the collector.
-        read: gives all samples; may block.
+        read: gives all samples; may block. A SourceError is a failure that it has told of itself.
         interval_s: seconds between two calls.
         stale_s: see above.
     """
@@ -62,6 +63,8 @@ class Cycle:
             success = False
             try:
                 samples, success = self._read(), True
+            except SourceError:
+                pass
             except Exception:  # the boundary: one broken source costs that source
                 log.exception("%s failed", self._name)
             self._ended = time.monotonic()

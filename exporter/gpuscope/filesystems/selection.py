@@ -1,7 +1,7 @@
 """Which mounts are watched: each file system once, pseudo file systems never."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from gpuscope.config.settings import DEFAULT_SCRATCH, DEFAULT_TYPES
@@ -43,8 +43,9 @@ class Selection:
         """
         wanted = [mount for mount in reachable(mounts).values() if self._wants(mount)]
         first: dict[tuple[str, bytes], Mount] = {}
+        sources = {(mount.device, mount.source) for mount in wanted}
         for mount in wanted:
-            key = (mount.device, mount.source)
+            key = (mount.device, _whole(mount, sources))
             if key not in first or _rank(mount) < _rank(first[key]):
                 first[key] = mount
         kept = {mount.mountpoint for mount in first.values()} | self.expected
@@ -59,6 +60,19 @@ class Selection:
             return False
         local = mount.type in _LOCAL and self.scratch.fullmatch(path) is not None
         return local or self.types.fullmatch(mount.type) is not None
+
+
+def _whole(mount: Mount, sources: Container[tuple[str, bytes]]) -> bytes:
+    """Source of the file system of which a mount is a part.
+
+    NFS adds the folder to the source: a bind mount of ``sub`` in ``nas:/data`` reads ``nas:/data/sub``.
+    """
+    if mount.root != b"/" and mount.source.endswith(mount.root):
+        export = mount.source.removesuffix(mount.root)
+        for source in (export, export + b"/"):
+            if (mount.device, source) in sources:
+                return source
+    return mount.source
 
 
 def _rank(mount: Mount) -> tuple[int, int, bytes]:

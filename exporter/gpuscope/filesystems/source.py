@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpuscope.catalogue import filesystem as m
 from gpuscope.catalogue.metric import Metric, Sample
+from gpuscope.errors import SourceError
 from gpuscope.filesystems.cycle import Cycle
 from gpuscope.filesystems.identity import filesystem_name, telling_options
 from gpuscope.filesystems.mountinfo import Mount, mount_table, parse_mountinfo, text
@@ -91,14 +92,18 @@ class FilesystemSource:
         return (*found, *self._cycle.samples(), *self._troubles.samples(m.SOURCE_FAILURES))
 
     def scan(self) -> tuple[Sample, ...]:
-        """Looks at the table of mounts once, watches what is new, and reads what the NFS client counts."""
+        """Looks at the table of mounts once, watches what is new, and reads what the NFS client counts.
+
+        Raises:
+            SourceError: there is no table; nothing is known of any mount, nor of one that is expected.
+        """
         try:
             table = parse_mountinfo(mount_table(self._procfs, "mountinfo"), partial(self._troubles.note, "mountinfo"))
         except OSError as error:
             self._unreadable("mountinfo", error)
             self._watch((), {})
             self._troubles.end_cycle()
-            return ()
+            raise SourceError("mountinfo") from error
         mounts = self._selection.pick(table)
         if len(mounts) > _MAX_MOUNTS:
             self._troubles.note("mountinfo", "too_many")
@@ -151,7 +156,11 @@ class FilesystemSource:
         if len(self._hanging) >= _MAX_HANGING:
             return "not_watched"
         watch = MountWatch(path, self._prober.ask, self._timeout_s, self._interval_s)
-        watch.start()
+        try:
+            watch.start()
+        except RuntimeError as error:  # a limit of threads or of processes, as that of a pod
+            log.warning("%s is not watched: %s", text(path), error)
+            return "not_watched"
         return watch
 
     def _missing(self, mounts: Iterable[Mount]) -> list[Sample]:
@@ -173,11 +182,11 @@ class FilesystemSource:
             return []
         stats = parse_mountstats(content, partial(self._troubles.note, "mountstats"))
         found: list[Sample] = []
-        told: set[tuple[str, bytes]] = set()
+        told: set[str] = set()
         for mount in nfs:
-            key = (mount.device, mount.source)  # mounts of one export share their counters
-            if mount.mountpoint in stats and key not in told:
-                told.add(key)
+            # The kernel counts by superblock: mounts of one, even of two exports, have the same numbers.
+            if mount.mountpoint in stats and mount.device not in told:
+                told.add(mount.device)
                 found += _nfs_mount((filesystem_name(mount), text(mount.mountpoint)), stats[mount.mountpoint])
         return found
 

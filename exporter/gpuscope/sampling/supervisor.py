@@ -235,8 +235,7 @@ class Supervisor:
                 self._retired = total([self._retired, worker.ledger])
                 self._retired.unsupported.clear()
                 worker.ledger = Ledger()
-            if worker.sampler is not None:
-                self._kept[worker.sampler.gpu.uuid] = worker.sampler.gpu
+            self._kept.update(worker.known)
         if not self._hanging() or not self._stop.is_set():
             self._session.stop()
 

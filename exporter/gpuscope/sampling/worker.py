@@ -132,6 +132,12 @@ class Worker:
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
+    @property
+    def known(self) -> "Mapping[str, Gpu]":
+        """UUID -> the GPU with its counters, also after it went down; for a worker of a later session."""
+        sampler = self.sampler
+        return self._earlier if sampler is None else {sampler.gpu.uuid: sampler.gpu}
+
     def mig_changed(self) -> None:
         """Makes the worker look for MIG changes at once."""
         self._look_for_mig = True

@@ -62,7 +62,7 @@ class Document:
             ConfigError: something else.
         """
         if not isinstance(value, dict):
-            raise self.fail(path, f"must be a mapping with the keys {', '.join(sorted(keys))}")
+            raise self.fail(path, f"must be a mapping with the keys {', '.join(sorted(set(keys)))}")
         for key in value:
             if key not in keys:
                 raise self.fail((*path, key), f"unknown key{nearest(key, keys)}")
@@ -85,7 +85,8 @@ class Document:
             ConfigError: something else.
         """
         if not isinstance(value, str) or value not in allowed:
-            raise self.fail(path, f"{value!r} is not one of {', '.join(sorted(allowed))}")
+            wrong = "is missing; it is one of" if value is None else f"{value!r} is not one of"
+            raise self.fail(path, f"{wrong} {', '.join(sorted(allowed))}")
         return value
 
     def flag(self, path: Path, value: object) -> bool:
@@ -117,19 +118,21 @@ class Document:
             ConfigError: something else.
         """
         if not isinstance(value, str):
-            raise self.fail(path, f"{value!r} is no text; put it in quotes")
+            raise self.fail(path, "is missing" if value is None else f"{value!r} is no text; put it in quotes")
         return value
 
 
 def nearest(word: object, known: Collection[str]) -> str:
     """The end of a message about an unknown word: what was probably meant, or what there is."""
     near = difflib.get_close_matches(str(word), known, n=3)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; known: {', '.join(sorted(known))}"
+    return f"; did you mean {' or '.join(near)}?" if near else f"; known: {', '.join(sorted(set(known)))}"
 
 
 def number_problem(value: object, low: float, high: float, *, whole: bool = False) -> str:
     """What is wrong with a number, or an empty string."""
     kind = "a whole number" if whole else "a number"
+    if value is None:
+        return f"is missing; it is {kind}"
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         return f"{value!r} is not {kind}"
     if not math.isfinite(value) or not low <= value <= high:

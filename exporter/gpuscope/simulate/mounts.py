@@ -8,6 +8,8 @@
       - {type: xfs, name: /dev/md0, mountpoint: /scratch}
 """
 
+import posixpath
+import re
 from dataclasses import dataclass
 
 from gpuscope.simulate.document import Document
@@ -17,6 +19,7 @@ __all__ = ["TYPES", "FilesystemPlan", "filesystem_plans"]
 TYPES = ("lustre", "nfs4", "xfs")
 """Types of file systems that a scenario can have."""
 
+_LUSTRE_NAME = re.compile("[A-Za-z0-9_-]+")
 _KEYS = ("type", "name", "mountpoint", "targets", "read_only")
 
 
@@ -47,6 +50,10 @@ def filesystem_plans(document: Document, raw: object) -> tuple[FilesystemPlan, .
         for key, value in (("name", name), ("mountpoint", mountpoint)):
             if not value.isprintable() or " " in value or "\\" in value or not value:
                 raise document.fail((*path, key), f"{value!r} must be printable, without spaces and backslashes")
+        if kind == "lustre" and not _LUSTRE_NAME.fullmatch(name):  # it becomes part of the names of files
+            raise document.fail((*path, "name"), f"{name!r} must be letters, digits, _ and -")
+        if mountpoint.startswith("/") and mountpoint != posixpath.normpath("/" + mountpoint.lstrip("/")):
+            raise document.fail((*path, "mountpoint"), f"{mountpoint!r} must be a plain path, as the kernel shows it")
         if not mountpoint.startswith("/") or mountpoint in {plan.mountpoint for plan in plans}:
             raise document.fail((*path, "mountpoint"), f"{mountpoint!r} must start with / and be there once")
         targets = document.whole((*path, "targets"), entry.get("targets", 4), 1, 64)

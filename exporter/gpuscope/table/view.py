@@ -94,7 +94,7 @@ def troubles(nodes: Iterable[NodeRows]) -> list[str]:
             words = ", ".join(word for word in ("" if gpu.up else gpu.reason or "down", _faults(gpu)) if word)
             if words:
                 (faulty if gpu.up else down).append(f"{node.node} GPU {gpu.index} {words}")
-    return down + faulty
+    return [printable(text) for text in down + faulty]
 
 
 def _add_node(table: "Table", node: NodeRows, width: int) -> None:

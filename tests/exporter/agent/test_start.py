@@ -135,6 +135,23 @@ def test_a_file_is_no_folder_for_the_state(command: Callable[..., subprocess.Pop
     assert (code, text) == (2, f"gpuscope: error: --state-dir: {file}: not a folder that can be written to\n")
 
 
+def test_two_agents_do_not_share_a_state_folder(
+    agent, command: Callable[..., subprocess.Popen[bytes]], wait_for, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    first = agent("--state-dir", str(state))
+    wait_for(lambda: first.url, "the first agent")
+    words = ["--web.listen-address", "127.0.0.1:0", "--simulate", "h100x8", "--state-dir", str(state)]
+    done = subprocess.run(
+        [sys.executable, "-m", "gpuscope", "agent", *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (2, f"gpuscope: error: --state-dir: {state}: another agent uses it\n")
+    assert first.stop() == 0
+    third = agent("--state-dir", str(state))
+    assert third.stop() == 0
+
+
 def test_systemd_gives_the_folder_for_the_position_in_the_kernel_log(agent, wait_for, tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()

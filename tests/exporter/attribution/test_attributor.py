@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gpuscope.attribution.allocation import Allocation
 from gpuscope.attribution.attributor import AttributionOptions, Attributor
+from gpuscope.attribution.devices import Devices
 from gpuscope.attribution.kubelet import Kubelet, KubeletError
 from gpuscope.nvml.identity import GpuIdentity
 from gpuscope.simulate.kubelet import SimulatedKubelet
@@ -303,6 +305,28 @@ def test_a_gpu_in_mig_mode_is_free_when_all_its_instances_are(kubelet, pods, loo
     attributor.refresh()
     assert attributor.allocation.known(gpus[3].uuid) == "unknown"
     attributor._kubelet.close()
+
+
+def test_who_holds_a_gpu_in_mig_mode_whole_holds_its_instances(kubelet, pods, looks, mig, gpus, series) -> None:
+    attributor = Attributor(AttributionOptions(kubelet_socket=kubelet.socket), looks)
+    kubelet.answer(pods(("all", gpus[3].uuid)))
+    attributor.refresh()
+    assert {attributor.allocation.known(one.uuid) for one in mig} == {"allocated"}
+    counts = {labels[1:]: value for labels, value in series(attributor)["gpuscope_allocations"].items()}
+    assert counts == {**{(gpu.uuid, ""): 0 for gpu in gpus[:3]}, (gpus[3].uuid, ""): 1}
+    attributor._kubelet.close()
+
+
+def test_a_gpu_that_was_never_reached_is_not_told_free(devices: Devices, gpus) -> None:
+    allocation = Allocation(devices=devices, complete=True)
+    assert allocation.known(gpus[0].uuid) == "unallocated"
+    assert allocation.known("") == "unknown", "it has no UUID yet by which a holder could be found"
+
+
+def test_a_process_that_tells_no_instance_makes_none_of_them_free(devices: Devices, mig, gpus) -> None:
+    allocation = Allocation(devices=devices, in_use=frozenset({gpus[3].uuid, mig[0].uuid}), complete=True)
+    assert [allocation.known(one.uuid) for one in mig] == ["allocated", "unknown", "unknown"]
+    assert allocation.known(gpus[2].uuid) == "unallocated"
 
 
 def test_a_lost_gpu_keeps_its_holders(

@@ -61,6 +61,45 @@ def test_processes_add_memory_and_who_never_asked(
     assert total <= 10 << 30
 
 
+@pytest.mark.parametrize("order", [(10, 11), (11, 10)])
+def test_a_process_without_a_container_of_its_own_is_no_further_holder(
+    attribute, tmp_path: Path, looks, gpus, order: tuple[int, int]
+) -> None:
+    pod = f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice"
+    procfs = proc(tmp_path, p10=pod, p11=f"{pod}/cri-containerd-{'a' * 64}.scope")
+    for container in ("main", "sidecar"):
+        (tmp_path / f"pods/ml_train-0_{UID}/{container}").mkdir(parents=True)
+    (tmp_path / "containers").mkdir()
+    (tmp_path / f"containers/train-0_ml_main-{'a' * 64}.log").touch()
+    at = time.clock_gettime(time.CLOCK_BOOTTIME)
+    listed = ProcessList(at, tuple(Process(pid, 1 << 30, None, None) for pid in order), {})
+    attributor = Attributor(
+        AttributionOptions(
+            procfs=procfs, pod_logs=tmp_path / "pods", container_logs=tmp_path / "containers", visible=True
+        ),
+        lambda: looks(listed=listed)[:1],
+    )
+    attributor.refresh()
+    assert attributor.allocation.containers(gpus[0].uuid) == (("ml", "train-0", "main"),)
+
+
+def test_a_gpu_that_only_a_program_of_the_host_uses_is_neither_free_nor_held(
+    kubelet, attribute, tmp_path: Path, looks, gpus, series
+) -> None:
+    listed = ProcessList(time.clock_gettime(time.CLOCK_BOOTTIME), (Process(11, 1 << 30, None, None),), {})
+    nobody = ProcessList(listed.at, (), {})
+    attributor = Attributor(
+        AttributionOptions(
+            kubelet_socket=kubelet.socket, procfs=proc(tmp_path, p11="/user.slice"), pod_logs=tmp_path, visible=True
+        ),
+        lambda: [*looks(listed=listed)[:1], *looks(listed=nobody)[1:2]],
+    )
+    attributor.refresh()
+    attributor._kubelet.close()
+    assert [attributor.allocation.known(gpu.uuid) for gpu in gpus[:2]] == ["allocated", "unallocated"]
+    assert series(attributor)["gpuscope_allocations"] == {("1", gpus[1].uuid, ""): 0}
+
+
 def test_a_job_that_runs_in_a_pod_is_told_with_the_pod(attribute, tmp_path: Path, looks, gpus, series) -> None:
     """Slinky and soperator run slurmd in pods."""
     pod = f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-{'a' * 64}.scope"

@@ -62,6 +62,13 @@ def test_a_device_is_in_one_state(seen: Look, pods, complete: bool, state: str) 
     assert found.keys() >= {"busy", "idle_allocated", "unallocated", "unhealthy"}, "counters begin at 0"
 
 
+@pytest.mark.parametrize(("activity", "state"), [(0.0, "idle_allocated"), (0.001, "busy"), (None, "unknown")])
+def test_with_a_threshold_of_0_any_work_is_busy_and_none_is_not(activity: float | None, state: str) -> None:
+    account = StateSeconds(busy_from=0.0)
+    account.advance(0.0, [one(activity=activity)], Allocation(Devices({GPU: ()}), {"GPU-a": HELD}, complete=True))
+    assert account.now == {"GPU-a": state}
+
+
 def test_a_process_that_nobody_asked_for_makes_a_gpu_allocated() -> None:
     account = StateSeconds()
     account.advance(0.0, [one()], Allocation(Devices({GPU: ()}), in_use=frozenset({"GPU-a"}), complete=True))

@@ -137,7 +137,7 @@ def test_a_mistake_is_named_with_file_line_and_column(tmp_path: Path, text: str 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.csv: cannot be read: No such file"):
         XidCatalogue.load(tmp_path / "nowhere.csv")
-    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+    with pytest.raises(ConfigError, match="cannot be read: Is not a regular file"):
         XidCatalogue.load(tmp_path)
 
 
@@ -153,3 +153,11 @@ def test_any_file_is_a_catalogue_or_one_clear_error(tmp_path_factory: pytest.Tem
     except ConfigError as error:
         rows, complaint = (), str(error)
     assert rows or complaint.startswith(f"{folder}/own.csv:")
+
+
+def test_a_file_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.csv"
+    with huge.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ConfigError, match=r"huge\.csv: is larger than 4 MiB"):
+        XidCatalogue.load(huge)

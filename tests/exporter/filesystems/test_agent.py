@@ -201,12 +201,13 @@ def test_a_bad_setting_is_named(flags: list[str], reason: str) -> None:
 
 def test_sources_are_made_of_the_settings(tmp_path: Path) -> None:
     settings = {
-        "path.procfs": str(tmp_path), "path.sysfs": str(tmp_path), "filesystem.expected": ["/gone/", "/"],
+        "path.procfs": str(tmp_path), "path.sysfs": str(tmp_path),
+        "filesystem.expected": ["/gone/", "/", "//data/./x/../y//"],
         "lustre.lctl": "/nowhere/lctl", "kernel-log": "off",
     }  # fmt: skip
     (tmp_path / "fs/lustre").mkdir(parents=True)
     (tmp_path / "1").mkdir()
-    (tmp_path / "1/mountinfo").write_text("1 0 0:1 / /gone rw - tmpfs t rw\n")
+    (tmp_path / "1/mountinfo").write_text("1 0 0:1 / /gone rw - tmpfs t rw\n2 0 0:2 / /data/y rw - tmpfs t rw\n")
     checked = check(load(settings, None, {}))
     mounts, lustre = filesystem_sources(checked.settings, Machine(checked))
     found = {sample.labels: sample.value for sample in mounts.scan() if sample.metric.name.endswith("_up")}

@@ -169,6 +169,30 @@ def test_debugfs_that_is_not_mounted_is_told_as_such(tree, value) -> None:
     assert value(samples, "lustre_source_unavailable_info", **told, reason="not_mounted") == 1
 
 
+def test_what_can_be_read_nowhere_is_logged_with_the_reason_when_that_changes(tree, caplog) -> None:
+    caplog.set_level(logging.INFO)
+    tree.lustre("2.15")
+    debugfs, away = tree.sys / "kernel/debug", tree.sys / "away"
+    debugfs.rename(away)
+    source = LustreSource(tree.proc, tree.sys)
+    for _ in range(3):
+        source.read()
+    away.rename(debugfs)
+    for _ in range(2):
+        source.read()
+    assert [one.getMessage() for one in caplog.records] == [
+        "Lustre: cannot be read: llite_stats, read_ahead_stats, lnet_stats "
+        "(sysfs missing, debugfs not_mounted, procfs missing, lctl off)",
+        "Lustre: can be read again: llite_stats, read_ahead_stats, lnet_stats",
+    ]
+
+
+def test_nothing_is_said_of_a_client_that_has_nothing_mounted(tree, caplog) -> None:
+    (tree.sys / "fs/lustre").mkdir(parents=True)
+    LustreSource(tree.proc, tree.sys).read()
+    assert caplog.records == []
+
+
 def stats_of(tree) -> Path:
     return tree.sys / f"kernel/debug/lustre/llite/lustre01-{CLIENT}/stats"
 

@@ -4,6 +4,7 @@ import errno
 import logging
 import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -196,6 +197,17 @@ def test_an_unreadable_table_is_counted_and_comes_back(tree, watching, eventuall
     ]
     tree.mounts(NFS)
     eventually(lambda: value(source.samples(), "filesystem_up") == 1, "the mount")
+    eventually(lambda: value(source.samples(), "collector_success", collector="filesystem") == 1, "success")
+
+
+def test_without_a_table_of_mounts_the_collector_has_failed(tree, watching, eventually, value, caplog) -> None:
+    tree.mounts(NFS)
+    source = watching(Selection(expected=frozenset({b"/gone"})))
+    eventually(lambda: value(source.samples(), "filesystem_up", mountpoint="/gone") == 0, "the mount that is missing")
+    (tree.proc / "1/mountinfo").unlink()
+    eventually(lambda: value(source.samples(), "collector_success", collector="filesystem") == 0, "the failure")
+    assert value(source.samples(), "filesystem_up") is None, "who cannot look does not know what is missing"
+    assert "Traceback" not in caplog.text
 
 
 def test_a_bad_line_loses_itself_only(tree, watching, eventually, value) -> None:
@@ -248,6 +260,27 @@ def test_threads_of_mounts_that_hung_and_went_have_an_end(tree, watching, answer
     assert value(source.samples(), "filesystem_failure_info", reason="not_watched") == 1
     assert value(source.samples(), "filesystem_up") is None
     assert len(answers.calls) < 70
+
+
+def test_a_limit_of_threads_costs_the_mounts_above_it_only(
+    tree, watching, eventually, value, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, allowed = threading.Thread.start, ["mount /data"]
+
+    def limited(thread: threading.Thread) -> None:
+        if thread.name.startswith("mount ") and thread.name not in allowed:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    tree.mounts(LUSTRE, NFS)
+    source = watching()
+    eventually(lambda: value(source.samples(), "filesystem_up", mountpoint="/data") == 1, "the other")
+    eventually(lambda: value(source.samples(), "collector_success", collector="filesystem") == 1, "success")
+    assert value(source.samples(), "filesystem_up", mountpoint="/lustre01") is None
+    assert value(source.samples(), "filesystem_failure_info", mountpoint="/lustre01", reason="not_watched") == 1
+    allowed.append("mount /lustre01")
+    eventually(lambda: value(source.samples(), "filesystem_up", mountpoint="/lustre01") == 1, "its thread")
 
 
 def test_nothing_to_watch_is_no_failure(tree, watching, eventually, value) -> None:

@@ -109,7 +109,21 @@ def test_counters_of_one_export_are_told_once(tree, put, watching, eventually, v
     put(tree.proc / "1/mountstats", again)
     source = watching(Selection(expected=frozenset({b"/data", b"/again"})))
     eventually(lambda: len(series(source.samples(), "filesystem_up")) == 2, "both mounts")
+    eventually(lambda: value(source.samples(), "collector_success") == 1, "all of them")
     assert len(series(source.samples(), "filesystem_read_bytes_total")) == 1
+
+
+def test_counters_of_two_exports_on_one_superblock_are_told_once(
+    tree, put, watching, eventually, value, series
+) -> None:
+    tree.mounts(MOUNT, "62 27 0:61 / /again rw - nfs4 nas:/again rw,hard\n")
+    again = STATS.replace("mounted on /my\\040home with fstype nfs ", "mounted on /again with fstype nfs4 ")
+    assert again != STATS
+    put(tree.proc / "1/mountstats", again)
+    source = watching()
+    eventually(lambda: len(series(source.samples(), "filesystem_up")) == 2, "both mounts")
+    eventually(lambda: value(source.samples(), "collector_success") == 1, "all of them")
+    assert [labels[1] for labels in series(source.samples(), "filesystem_read_bytes_total")] == ["/data"]
 
 
 def test_statistics_that_cannot_be_read_cost_themselves_only(tree, put, watching, eventually, value) -> None:

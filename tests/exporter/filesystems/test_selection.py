@@ -96,6 +96,19 @@ def test_bind_mounts_are_one_file_system_under_the_path_that_users_know() -> Non
     assert picked(Selection(), *reversed(lines)) == ["/lustre01"]
 
 
+def test_a_bind_mount_of_a_folder_on_nfs_is_known_although_its_source_is_another() -> None:
+    lines = [
+        "0:50 / /data rw - nfs4 nas:/data rw",
+        "0:50 /a/b /var/lib/kubelet/pods/1/volume-subpaths/x rw - nfs4 nas:/data/a/b rw",
+        "0:51 / /all rw - nfs4 nas:/ rw",
+        "0:51 /c /c rw - nfs4 nas:/c rw",
+        "0:50 /other /home rw - nfs4 nas:/home rw",
+        "0:52 /a/b /elsewhere rw - nfs4 nas:/data/a/b rw",
+        "0:53 /d /only rw - nfs4 nas:/d rw",
+    ]
+    assert picked(Selection(), *lines) == ["/data", "/all", "/home", "/elsewhere", "/only"]
+
+
 def test_two_mounts_of_one_file_system_are_two() -> None:
     assert picked(Selection(), "0:50 / /a rw - lustre m@tcp:/fs rw", "0:51 / /b rw - lustre m@tcp:/fs rw") == [
         "/a",

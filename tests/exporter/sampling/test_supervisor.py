@@ -160,6 +160,20 @@ def test_counters_go_on_after_the_driver_was_reloaded(agent) -> None:
     assert (_value(back.gpus[0], "gpuscope_gpu_gpm_window_seconds_total") or 0) >= before
 
 
+def test_counters_of_a_gpu_that_was_down_go_on_after_the_driver_was_reloaded(agent) -> None:
+    name = "gpuscope_gpu_gpm_window_seconds_total"
+    one = agent("h100x8")
+    first = one.until(lambda now: _all_up(now) and (_value(now.gpus[0], name) or 0) > 1.5)
+    one.driver.inject("lost", gpu=0)
+    one.until(lambda now: now.gpus[0].reason == "lost")
+    one.driver.inject("driver_unloaded")
+    one.until(lambda now: not now.driver.ok)
+    one.driver.inject("recovered", gpu=0)
+    one.driver.inject("driver_loaded", version="595.45.04")
+    back = one.until(lambda now: _all_up(now) and _value(now.gpus[0], name))
+    assert (_value(back.gpus[0], name) or 0) >= (_value(first.gpus[0], name) or 0)
+
+
 def test_no_gpu_counts_as_lost_while_the_driver_comes_back(agent) -> None:
     one = agent("h100x8")
     one.until(_all_up)

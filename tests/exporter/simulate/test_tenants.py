@@ -206,9 +206,9 @@ def test_a_machine_without_pods_has_no_kubelet_and_no_job_files(write, tmp_path:
 
 
 def test_a_socket_that_cannot_be_made_costs_kubelet_only(write, tmp_path: Path, caplog) -> None:
-    deep = tmp_path / ("d" * 100)
-    one = _Machine(write(MACHINE), deep)
-    assert "no simulated kubelet: AF_UNIX path too long" in caplog.text
+    (tmp_path / "kubelet.sock").mkdir()
+    one = _Machine(write(MACHINE), tmp_path)
+    assert "no simulated kubelet: " in caplog.text
     assert one.tenants.kubelet is None
     assert {_names(owner) for owner in one.owned(0)} == {("team-a", "trainer", "main")}
     one.close()

@@ -6,6 +6,9 @@ Output::
     gpuscope_lustre_source_available{param="llite_stats",source="debugfs"} 1
 """
 
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +36,8 @@ from gpuscope.filesystems.selection import Selection
 from gpuscope.filesystems.troubles import Troubles
 
 __all__ = ["LustreSource"]
+
+log = logging.getLogger(__name__)
 
 _DIRECTIONS = ("send", "receive", "route", "drop")
 _FIRST_COUNT, _FIRST_LENGTH, _ERRORS = 3, 7, 2
@@ -72,6 +77,7 @@ class LustreSource:
         self._tree = Tree(procfs, sysfs, lctl, self._troubles.note)
         self._llite = Llite()
         self._targets = Targets(apart=targets)
+        self._told: dict[str, str] = {}
         self._cycle = Cycle(self.name, self.read, interval_s, stale_s=15.0)
 
     def start(self) -> None:
@@ -94,6 +100,7 @@ class LustreSource:
         if not mounts and not self._tree.present():
             return ()
         found = {param: self._tree.find(param) for param in PARAMS}
+        self._tell(found if mounts else {})
         version = self._tree.version()
         samples = [Sample(m.CLIENT_INFO, (version,), 1.0)] if version else []
         for param, answer in found.items():
@@ -112,6 +119,24 @@ class LustreSource:
         samples += self._lnet(found[LNET_STATS])
         self._troubles.end_cycle()
         return (*samples, *self._troubles.samples(m.SOURCE_FAILURES))
+
+    def _tell(self, found: Mapping[Param, Found]) -> None:
+        """Logs what of a mounted file system can be read nowhere, and why, when that changes."""
+        nowhere = {
+            param.name: ", ".join(f"{source} {reason}" for source, reason in answer.refused.items())
+            for param, answer in found.items()
+            if not answer.source
+        }
+        news = defaultdict(list)
+        for name, why in nowhere.items():
+            if self._told.get(name) != why:
+                news[why].append(name)
+        for why, names in news.items():
+            log.warning("Lustre: cannot be read: %s (%s)", ", ".join(names), why)
+        readable = [param.name for param in found if param.name in self._told and param.name not in nowhere]
+        if readable:
+            log.info("Lustre: can be read again: %s", ", ".join(readable))
+        self._told = nowhere
 
     def _mounts(self) -> list[Mount]:
         try:
