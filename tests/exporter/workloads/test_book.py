@@ -137,6 +137,17 @@ def test_a_job_tells_since_when_it_is_in_its_state_and_its_last_fault(book: Book
     assert read_record(write_record(book.jobs[key])) == book.jobs[key]
 
 
+def test_restarts_from_before_the_first_look_stand_in_the_row_and_are_not_counted() -> None:
+    store = Store(None)
+    book = Book(store, classify, trigger_of)
+    first = ended(0, T0 - 90, Outcome.INTERRUPTED, "node_lost")
+    look(book, T0, job(created=T0 - 200, attempts=(first, Attempt(1, T0 - 50, T0 - 50))))
+    record = book.jobs[JobKey("slurm", "", "1")]
+    assert (record.restarts, record.since) == (1, T0 - 50)
+    assert total(book, "gpuscope_training_restarts_total") == 0
+    store.close()
+
+
 def test_a_planned_end_is_no_fault(book: Book) -> None:
     preempted = ended(0, T0 + 10, Outcome.PREEMPTED, "planned")
     look(book, T0 + 12, job(attempts=(preempted,)))
