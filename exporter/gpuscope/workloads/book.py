@@ -161,7 +161,7 @@ class Book:
         measure(record.episodes, job, live=now - record.seen_at <= LIVE_S)
         self._count_recovery(record)
         state = state_now(record, job, now, self._stalled_after_s)
-        if state is not job.state and state is not record.state:
+        if {state, record.state} == {JobState.TRAINING, JobState.STALLED}:
             record.since = now
         self._accrue(record, now if job.ended is None else min(now, job.ended), state)
         record.holds = any(attempt.started is not None and attempt.ended is None for attempt in job.attempts)
@@ -183,6 +183,10 @@ class Book:
                 before.trigger = trigger
                 if before.final:
                     self._count_restart(record, before)
+        elif number in record.opened:
+            before = record.episode_before(number)
+            if before is not None and before.trigger and not before.final:
+                before.trigger = self._trigger_of(job, attempt).value
         if attempt.ended is None:
             return
         if number in record.closed:

@@ -182,6 +182,8 @@ def test_time_of_a_stall_is_accounted_to_it() -> None:
         look(one, at, Attempt(0, T0, T0), progress=Progress(T0, ratio=0.5))
     assert one.jobs[KEY].seconds == {"training": 700, "stalled": 200}
     assert one.jobs[KEY].since == T0 + 700
+    look(one, 910, Attempt(0, T0, T0), progress=Progress(T0, ratio=0.6))
+    assert one.jobs[KEY].since == T0 + 910
 
 
 def body(ledger: Ledger, *, openmetrics: bool) -> str:

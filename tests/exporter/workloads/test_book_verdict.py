@@ -121,6 +121,15 @@ def test_a_restart_that_begins_before_the_verdict_gets_it_later() -> None:
     assert restarts_of(one) == {"node_down": 1}
 
 
+def test_late_evidence_also_tells_who_began_the_next_attempt() -> None:
+    one = book()
+    look(one, 30, job(failed(10), Attempt(1, T0 + 25)))
+    assert one.jobs[JobKey("slurm", "", "1")].episodes[0].trigger == "unknown"
+    look(one, 60, job(failed(10, nodes_lost=("n1",)), Attempt(1, T0 + 25)))
+    triggers = [s.labels[-2] for s in one.samples() if s.metric.name == "gpuscope_training_restarts_total"]
+    assert triggers == ["automatic"]
+
+
 @pytest.mark.parametrize("at", [11, 20, 35, 200, 311])
 def test_a_restart_of_the_collector_at_any_time_counts_all_once(at: int, tmp_path: Path) -> None:
     store = Store(tmp_path / "book")
