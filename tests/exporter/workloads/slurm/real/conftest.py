@@ -44,9 +44,9 @@ SlurmdTimeout=6
 RequeueExit=99
 SchedulerParameters=requeue_delay=1,sched_interval=2
 SlurmctldPort={ports[0]}
-NodeName=DEFAULT NodeHostname={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=1 Gres=gpu:h100:8 State=UNKNOWN
-NodeName=gpu-1 Port={ports[1]}
-NodeName=gpu-2 Port={ports[2]}
+NodeName=DEFAULT CPUs={cpus} RealMemory=1 Gres=gpu:h100:8 State=UNKNOWN
+NodeName=gpu-1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]}
+NodeName=gpu-2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]}
 PartitionName=ml Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
