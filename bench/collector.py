@@ -185,9 +185,7 @@ def kubernetes(arguments: argparse.Namespace, folder: Path) -> None:
         try:
             one.wait(one.ready, "everything listed")
             passed, cpu = time.monotonic() - began, one.cpu_s()
-            report(
-                "cold start until all is published", passed, "s", f"{passed / loads:.1f} x json.loads; CPU {cpu:.2f} s"
-            )
+            report("cold start until all is published", passed, "s", f"CPU {cpu:.2f} s, {cpu / loads:.1f} x json.loads")
             idle = look_cost(one, arguments.seconds, loads)
             report("memory", one.memory_mib()[0], "MiB", f"at most {one.memory_mib()[1]:.0f} MiB")
             text = one.get("/metrics")
