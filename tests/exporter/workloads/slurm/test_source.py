@@ -10,8 +10,6 @@ import pytest
 
 from gpuscope.workloads.observation import JobState, Observation, ObservedJob, Outcome
 from gpuscope.workloads.slurm import SlurmSource
-from gpuscope.workloads.slurm.completion import CompletionLog
-from gpuscope.workloads.slurm.problems import Problems
 
 Slurm = Callable[[str], Path]
 NOW = 1796035240.0
@@ -339,88 +337,3 @@ JobId=22 JobName=broken
    JobState=PENDING
 
 """
-
-
-@pytest.mark.parametrize(
-    ("request_", "gpus"),
-    [
-        ("TresPerNode=gres:gpu:h100:4", 8),
-        ("TresPerTask=gres/gpu:1", 4),
-        ("TresPerJob=gres:gpu:6", 6),
-        ("TresPerSocket=gres:gpu:2", None),
-        ("JOB_GRES=gpu:h100:16", 16),
-        ("Power=", 0),
-    ],
-)
-def test_gpus_that_a_waiting_job_asks_for(slurm: Slurm, request_: str, gpus: int | None) -> None:
-    folder = slurm("22.05-requeued")
-    (folder / "sacct.fail").write_text(NO_DBD)
-    (folder / "jobs.txt").write_text(TEXT.format(request=request_))
-    seen = SlurmSource(folder, use_json=False).observe(NOW)
-    assert dict(seen.problems) == {"malformed_job": 1}
-    (waits,) = seen.jobs
-    assert (waits.facts.name, waits.facts.user, waits.facts.team, waits.facts.gpus) == ("two nodes", "ada", "", gpus)
-    assert (waits.state, waits.created) == (JobState.QUEUED, 1796035107.0)
-
-
-def test_gpus_that_only_the_detail_of_a_node_tells(slurm: Slurm) -> None:
-    """Without slurmdbd the TRES of 22.05 name no GPUs, even while a job holds some."""
-    folder = slurm("22.05-requeued")
-    bare = {"tres_alloc_str": "cpu=2,node=2,billing=2", "tres_req_str": "cpu=2,node=2"}
-    change_job(folder, 7, **bare, gres_detail=["gpu:h100:8(IDX:0-7)", "gpu:h100:8(IDX:0-7)"])
-    (folder / "sacct.fail").write_text(NO_DBD)
-    assert job(SlurmSource(folder).observe(NOW), "7").facts.gpus == 16
-    change_job(folder, 7, gres_detail=[], tres_per_node="", tres_per_socket="gres:gpu:1")
-    assert job(SlurmSource(folder).observe(NOW), "7").facts.gpus is None
-
-
-@pytest.mark.parametrize("what", ["job", "node"])
-def test_a_cluster_of_nothing_in_text(slurm: Slurm, what: str) -> None:
-    folder = slurm("22.05-requeued")
-    (folder / "sacct.fail").write_text(NO_DBD)
-    (folder / f"{what}s.txt").write_text(f"No {what}s in the system\n")
-    seen = SlurmSource(folder, use_json=False).observe(NOW)
-    assert (seen.complete, dict(seen.problems)) == (True, {})
-    assert not (seen.jobs if what == "job" else seen.nodes)
-
-
-def test_nodes_in_text_with_marks_and_without_sense(slurm: Slurm) -> None:
-    folder = slurm("22.05-requeued")
-    (folder / "nodes.txt").write_text(
-        "NodeName=a State=IDLE*+DRAIN Partitions=ml,long\n   Gres=(null) GresUsed=gpu:0\n   OS=Linux State=DOWN\n\n"
-        "NodeName=b State=IDLE~\n   Reason=no bracket\n\nNodeName=c\n"
-    )
-    seen = SlurmSource(folder, use_json=False).observe(NOW)
-    assert dict(seen.problems) == {"malformed_node": 1}
-    assert [(one.name, one.state.value, one.gpus) for one in seen.nodes] == [("a", "unknown", 0), ("b", "ready", None)]
-    assert (seen.nodes[0].partitions, seen.nodes[1].reason) == (("ml", "long"), "no bracket")
-
-
-def test_of_a_long_completion_log_only_the_end_is_read(slurm: Slurm) -> None:
-    log = slurm("26.05-after") / "jobcomp.log"
-    lines = log.read_text().splitlines(keepends=True)
-    problems = Problems()
-    rows = CompletionLog(log, UTC, max_bytes=len(lines[-1]) + 10).read(0.0, problems)
-    assert [row.job_id for row in rows] == [int(lines[-1].split()[0].partition("=")[2])]
-    assert CompletionLog(log, UTC).read(NOW * 2, problems) == []
-    log.write_text(lines[0].replace("EndTime=2", "EndTime=x"))
-    assert CompletionLog(log, UTC).read(0.0, problems) == []
-    assert dict(problems.counts) == {"malformed_completion": 1}
-
-
-def test_an_attempt_that_slurmdbd_still_believes_to_run(slurm: Slurm) -> None:
-    """slurmdbd is asked less often than slurmctld, so that its answer may be older than a requeue."""
-    folder = slurm("24.11-nodedead")
-    accounted = (folder / "sacct.txt").read_text().splitlines(keepends=True)
-    stale = [line for line in accounted if not line.startswith("7|") or "NODE_FAIL" in line]
-    told = "".join(stale).replace("NODE_FAIL|1796035110|1796035113|1796035157", "RUNNING|1796035110|1796035113|Unknown")
-    (folder / "sacct.txt").write_text(told)
-    (attempt,) = job(SlurmSource(folder).observe(NOW), "7").attempts
-    assert (attempt.started, attempt.ended, attempt.outcome) == (1796035113.0, 1796035157.0, Outcome.INTERRUPTED)
-
-
-def test_a_history_that_is_ahead_of_slurmctld_waits(slurm: Slurm) -> None:
-    folder = slurm("22.05-requeued")
-    (folder / "sacct.txt").write_bytes((slurm("22.05-nodedead") / "sacct.txt").read_bytes())
-    by_hand = job(SlurmSource(folder).observe(NOW), "9")
-    assert [(a.number, a.evidence.state) for a in by_hand.attempts] == [(0, "REQUEUED")]
