@@ -318,22 +318,3 @@ def test_a_sacct_that_knows_no_fields_of_ours(slurm: Slurm) -> None:
 def test_no_slurm_here(tmp_path: Path) -> None:
     seen = SlurmSource(tmp_path).observe(NOW)
     assert (seen.complete, dict(seen.problems)) == (False, {"slurmctld_missing": 1})
-
-
-TEXT = """JobId=21 JobName=two nodes
-   UserId=ada(1000) GroupId=ml(1000) MCS_label=N/A
-   Priority=1 Nice=0 Account=(null) QOS=(null)
-   JobState=PENDING Reason=Resources Dependency=(null)
-   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0
-   SubmitTime=2026-11-30T10:38:27 EligibleTime=2026-11-30T10:38:27
-   StartTime=Unknown EndTime=Unknown Deadline=N/A
-   NodeList=
-   NumNodes=2-2 NumCPUs=2 NumTasks=4 CPUs/Task=1
-   TRES=cpu=2,node=2
-   Comment=JobState=FAILED SubmitTime=never
-   {request}
-
-JobId=22 JobName=broken
-   JobState=PENDING
-
-"""

@@ -35,6 +35,25 @@ def without_job(folder: Path, job_id: int) -> None:
     (folder / "jobs.json").write_text(json.dumps(answer))
 
 
+TEXT = """JobId=21 JobName=two nodes
+   UserId=ada(1000) GroupId=ml(1000) MCS_label=N/A
+   Priority=1 Nice=0 Account=(null) QOS=(null)
+   JobState=PENDING Reason=Resources Dependency=(null)
+   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0
+   SubmitTime=2026-11-30T10:38:27 EligibleTime=2026-11-30T10:38:27
+   StartTime=Unknown EndTime=Unknown Deadline=N/A
+   NodeList=
+   NumNodes=2-2 NumCPUs=2 NumTasks=4 CPUs/Task=1
+   TRES=cpu=2,node=2
+   Comment=JobState=FAILED SubmitTime=never
+   {request}
+
+JobId=22 JobName=broken
+   JobState=PENDING
+
+"""
+
+
 @pytest.mark.parametrize(
     ("request_", "gpus"),
     [
