@@ -83,6 +83,7 @@ check-generated: install ## Fail when generated files are stale
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse
 	$(BIN)/python bench/agent.py
 	$(BIN)/python bench/attribution.py
+	$(BIN)/python bench/collector.py
 	$(BIN)/python bench/soak.py
 	$(BIN)/python bench/http_abuse.py
 

@@ -29,7 +29,7 @@ COLLECTOR_OPTIONS: tuple[Option, ...] = (
         "Kubeconfig file. Empty takes the pod's service account, else $KUBECONFIG or ~/.kube/config.",
     ),
     Option(
-        "kubernetes.team-label", _T.TEXT, "team", "Label of jobs, or of their namespace, that names the team.",
+        "kubernetes.team-label", _T.TEXT, "team", "Label of jobs that names the team.",
     ),
     Option(
         "kubernetes.lease", _T.TEXT, "",
