@@ -1,13 +1,32 @@
-"""Keeps the generated part of a document current."""
+"""Generated parts of a document: tables between markers, and keeping them current."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
 
 from gpuscope.errors import ConfigError
 
-__all__ = ["update_document"]
+__all__ = ["markdown_table", "replace_part", "update_document"]
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; each line ends with a newline."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n" for cells in lines)
+
+
+def replace_part(document: str, begin: str, end: str, part: str) -> str:
+    """The document with another text between two marker lines.
+
+    Raises:
+        ValueError: a marker is missing.
+    """
+    before, found, rest = document.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"no lines {begin} and {end}")
+    return f"{before}{begin}\n{part}{end}{after}"
 
 
 def update_document(document: Path, update: Callable[[str], str], *, check: bool, command: str) -> int:

@@ -56,12 +56,7 @@ def check(loaded: Loaded) -> Checked:
         ConfigError: the first thing that is wrong; names the flag, the variable, or file, line and key.
     """
     settings = loaded.settings
-    web = WebSettings(
-        listen_addresses=settings["web.listen-address"],
-        telemetry_path=settings["web.telemetry-path"],
-        web_config_file=settings.file("web.config.file"),
-        max_connections=settings["web.max-connections"],
-    )
+    web = WebSettings.of(settings)
     try:
         for address in web.listen_addresses:
             parse_address(address)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from gpuscope.config import AgentSettings
 from gpuscope.errors import ConfigError
 
 __all__ = ["Source", "WebSettings"]
@@ -50,6 +51,16 @@ class WebSettings:
     header_timeout_s: float = 10.0
     write_timeout_s: float = 30.0
     idle_timeout_s: float = 150.0
+
+    @classmethod
+    def of(cls, settings: AgentSettings) -> "WebSettings":
+        """The settings ``web.*`` of an agent or a collector."""
+        return cls(
+            listen_addresses=settings["web.listen-address"],
+            telemetry_path=settings["web.telemetry-path"],
+            web_config_file=settings.file("web.config.file"),
+            max_connections=settings["web.max-connections"],
+        )
 
     def check(self) -> None:
         """Checks what can be checked without opening anything.

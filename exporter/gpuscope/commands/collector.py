@@ -39,12 +39,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     from gpuscope.workloads.agents import check_urls
     from gpuscope.workloads.store import Store
 
-    web = WebSettings(
-        listen_addresses=settings["web.listen-address"],
-        telemetry_path=settings["web.telemetry-path"],
-        web_config_file=settings.file("web.config.file"),
-        max_connections=settings["web.max-connections"],
-    )
+    web = WebSettings.of(settings)
     web.check()
     load_web_config(web.web_config_file)
     xids = XidCatalogue.load(settings.file("xid-catalogue"))

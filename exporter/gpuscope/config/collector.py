@@ -1,24 +1,13 @@
 """Every setting of the collector, declared once."""
 
 from gpuscope.config.option import Option, Type
+from gpuscope.config.web import web_options
 
 __all__ = ["COLLECTOR_OPTIONS"]
 
 _T = Type
 COLLECTOR_OPTIONS: tuple[Option, ...] = (
-    Option(
-        "web.listen-address", _T.LIST, (":9837",),
-        "Address to listen on: HOST:PORT, [IPV6]:PORT, or :PORT for all. May be given several times.",
-    ),
-    Option("web.telemetry-path", _T.TEXT, "/metrics", "Path of the metrics."),
-    Option(
-        "web.config.file", _T.FILE, "",
-        "File with TLS, client certificates and users, in the format of Prometheus' exporter-toolkit.",
-    ),
-    Option(
-        "web.max-connections", _T.WHOLE, 512,
-        "Connections at a time. One more evicts the one that made no progress for longest.", low=8, high=65_536,
-    ),
+    *web_options(":9837"),
     Option("slurm", _T.SWITCH, False, "Follow the jobs of Slurm, whose commands must be on this machine."),
     Option(
         "slurm.commands", _T.FILE, "", "Folder of Slurm's commands. Empty takes them from $PATH.",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gpuscope.config.option import Option, Type
 from gpuscope.config.settings import OPTIONS
+from gpuscope.document import replace_part
 
 __all__ = ["BEGIN", "END", "reference", "update"]
 
@@ -28,11 +29,7 @@ def update(document: str, options: Sequence[Option] = OPTIONS) -> str:
     Raises:
         ValueError: the document has no markers.
     """
-    before, begin, rest = document.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"no lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n{reference(options)}{END}{after}"
+    return replace_part(document, BEGIN, END, reference(options))
 
 
 def _flag(option: Option) -> str:

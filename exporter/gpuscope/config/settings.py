@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuscope.catalogue import ALWAYS_ON, DEFAULT_OFF
 from gpuscope.config.option import Option, Type
+from gpuscope.config.web import web_options
 
 __all__ = ["COLLECTOR_HELP", "DEFAULT_SCRATCH", "DEFAULT_TYPES", "OPTIONS", "AgentSettings"]
 
@@ -48,19 +49,7 @@ DEFAULT_SCRATCH = r"/((local|tmp)[-_]?)?scratch.*|/local([-_]?(disk|ssd|nvme).*)
 
 _T = Type
 OPTIONS: tuple[Option, ...] = (
-    Option(
-        "web.listen-address", _T.LIST, (":9836",),
-        "Address to listen on: HOST:PORT, [IPV6]:PORT, or :PORT for all. May be given several times.",
-    ),
-    Option("web.telemetry-path", _T.TEXT, "/metrics", "Path of the metrics."),
-    Option(
-        "web.config.file", _T.FILE, "",
-        "File with TLS, client certificates and users, in the format of Prometheus' exporter-toolkit.",
-    ),
-    Option(
-        "web.max-connections", _T.WHOLE, 512,
-        "Connections at a time. One more evicts the one that made no progress for longest.", low=8, high=65_536,
-    ),
+    *web_options(":9836"),
     *(
         Option(
             f"collector.{name.replace('_', '-')}", _T.SWITCH, name not in DEFAULT_OFF, f"Publish {text}.", reload=True

@@ -1,7 +1,6 @@
 """The tables of fault codes in ``docs/faults.md``."""
 
-from collections.abc import Iterable, Sequence
-
+from gpuscope.document import markdown_table, replace_part
 from gpuscope.faults.sxids import SxidCatalogue
 from gpuscope.faults.xids import XidCatalogue
 
@@ -27,7 +26,9 @@ def xid_table() -> str:
         )
         for row in XidCatalogue.load().rows()
     ]
-    return _table(("XID", "Meaning", "Class", "Default action", "154 follows", "0 from the start", "Note"), rows)
+    return markdown_table(
+        ("XID", "Meaning", "Class", "Default action", "154 follows", "0 from the start", "Note"), rows
+    )
 
 
 def sxid_table() -> str:
@@ -36,7 +37,7 @@ def sxid_table() -> str:
         (str(row.code), row.meaning, f"`{row.severity}`", f"`{row.action}`", row.note)
         for row in SxidCatalogue.load().rows()
     ]
-    return _table(("SXID", "Meaning", "Severity", "Default action", "Note"), rows)
+    return markdown_table(("SXID", "Meaning", "Severity", "Default action", "Note"), rows)
 
 
 def update(document: str) -> str:
@@ -46,15 +47,5 @@ def update(document: str) -> str:
         ValueError: the document lacks a marker.
     """
     for name, table in (("xids", xid_table()), ("sxids", sxid_table())):
-        begin, end = MARKERS[name]
-        before, found, rest = document.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            raise ValueError(f"no lines {begin} and {end}")
-        document = f"{before}{begin}\n{table}{end}{after}"
+        document = replace_part(document, *MARKERS[name], table)
     return document
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n" for cells in lines)

@@ -1,7 +1,8 @@
 """The tables of ``docs/classification.md``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from gpuscope.document import markdown_table, replace_part
 from gpuscope.workloads.classification_rules import SHARED, load_rules
 from gpuscope.workloads.fault import Domain
 
@@ -28,7 +29,7 @@ def type_table() -> str:
         for name, found in types.items()
         for columns in [list(zip(*found, strict=True))]
     ]
-    return _table(("Fault type", "Domain", "Scope", "Confidence", "Meaning"), rows)
+    return markdown_table(("Fault type", "Domain", "Scope", "Confidence", "Meaning"), rows)
 
 
 def rule_table() -> str:
@@ -45,7 +46,7 @@ def rule_table() -> str:
         )
         for number, rule in enumerate(load_rules(), start=1)
     ]
-    return _table(("Rank", "When", "Fault type", "Domain", "Scope", "Confidence", "In many jobs"), rows)
+    return markdown_table(("Rank", "When", "Fault type", "Domain", "Scope", "Confidence", "In many jobs"), rows)
 
 
 def update(document: str) -> str:
@@ -55,12 +56,7 @@ def update(document: str) -> str:
         ValueError: the document lacks a marker.
     """
     for name, table in (("types", type_table()), ("rules", rule_table())):
-        begin, end = MARKERS[name]
-        before, found, rest = document.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            raise ValueError(f"no lines {begin} and {end}")
-        document = f"{before}{begin}\n{table}{end}{after}"
+        document = replace_part(document, *MARKERS[name], table)
     return document
 
 
@@ -71,8 +67,3 @@ def _term(term: str) -> str:
 
 def _each(words: Iterable[str], between: str) -> str:
     return between.join(dict.fromkeys(words))
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
