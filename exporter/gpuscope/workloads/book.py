@@ -5,21 +5,20 @@ matter how often or how late it looks.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from gpuscope.catalogue import training as m
 from gpuscope.catalogue.metric import Sample
-from gpuscope.workloads.episode import Episode
-from gpuscope.workloads.fault import Classification, Domain, Trigger
+from gpuscope.workloads.attempts import Attempts, TriggerOf
 from gpuscope.workloads.job_series import job_samples
 from gpuscope.workloads.ledger import Ledger
 from gpuscope.workloads.node_faults import FaultView
-from gpuscope.workloads.observation import Attempt, JobKey, JobState, Observation, ObservedJob, Outcome
+from gpuscope.workloads.observation import JobKey, JobState, Observation, ObservedJob, Outcome
 from gpuscope.workloads.progress import state_now
 from gpuscope.workloads.record import JobRecord, state_since
-from gpuscope.workloads.recovery import measure, phases
-from gpuscope.workloads.store import Labels, Store
+from gpuscope.workloads.recovery import measure
+from gpuscope.workloads.store import Store
+from gpuscope.workloads.tally import Tally
 from gpuscope.workloads.verdict import Classify, Verdicts
 
 __all__ = ["Book"]
@@ -38,8 +37,6 @@ STALLED_AFTER_S = 600.0
 MAX_GAP_S = 300.0
 """A longer time between two looks is not accounted to the state that was seen before it."""
 
-TriggerOf = Callable[[ObservedJob, Attempt], Trigger]
-
 
 class Book:
     """All jobs of all schedulers.
@@ -57,14 +54,12 @@ class Book:
         stalled_after_s: float = STALLED_AFTER_S,
     ) -> None:  # fmt: skip
         self._store = store
-        self._trigger_of = trigger_of
         self._stalled_after_s = stalled_after_s
         self._ledger = Ledger(store.counters())
+        self._tally = Tally(self._ledger)
         self._jobs = store.jobs()
         self._looks = store.sources()
-        self._verdicts = Verdicts(classify, faults)
-        self._verdicts.remember(self._jobs.values())
-        self._waiting = {key for key, record in self._jobs.items() if record.waits}
+        self._attempts = Attempts(self._jobs, self._tally, Verdicts(classify, faults), trigger_of)
 
     @property
     def jobs(self) -> Mapping[JobKey, JobRecord]:
@@ -86,80 +81,57 @@ class Book:
                 self._jobs[job.key] = record
             if record.outcome is None:
                 self._follow(record, job, seen.at)
-            elif job.key in self._waiting:
-                self._learn(record, job)
+            else:
+                self._attempts.learn(record, job)
             touched[job.key] = record
-        for key, record in self._missing(seen, touched):
-            self._accrue(record, seen.at, JobState.UNKNOWN)
-            record.outcome, record.ended = Outcome.UNKNOWN, seen.at
-            self._ledger.count(m.FORGOTTEN, _owner(record))
-            touched[key] = record
-        touched |= self._judge(seen)
-        # A job that the scheduler still lists is remembered, or it would be counted once more.
-        listed = {job.key for job in seen.jobs}
-        gone = [
-            key
-            for key, record in self._jobs.items()
-            if key.scheduler == seen.source and key not in listed and _old(record, seen.at)
-        ]
+        touched |= self._end_missing(seen, touched)
+        touched |= self._attempts.judge(seen)
+        gone = self._forget_old(seen)
         for key in gone:
-            del self._jobs[key]
             touched.pop(key, None)
-            self._waiting.discard(key)
         self._looks[seen.source] = (first, seen.at)
         self._store.write(self._ledger.changed, touched.values(), gone, (seen.source, first, seen.at))
 
-    def samples(self) -> Iterator[Sample]:
-        """The series of this moment."""
-        yield from self._ledger.samples(m.METRICS)
-        yield from job_samples(
+    def counters(self) -> Iterator[Sample]:
+        """What was counted."""
+        return self._ledger.samples(m.METRICS)
+
+    def job_series(self) -> Iterator[Sample]:
+        """The series of single jobs."""
+        return job_samples(
             record for record in self._jobs.values() if not _old(record, self._looks[record.key.scheduler][1])
         )
+
+    def samples(self) -> Iterator[Sample]:
+        """All series of this moment."""
+        yield from self.counters()
+        yield from self.job_series()
 
     def _open(self, job: ObservedJob, now: float, first: float, *, cold: bool) -> JobRecord:
         """Begins the record of a job. What was over before the collector first looked is known and not counted."""
         record = JobRecord(job.key, job.facts, job.created, now, job.state, since=state_since(job))
-        for domain in Domain:
-            key = job.key
-            self._ledger.count(m.INTERRUPTIONS, (key.scheduler, key.namespace, job.facts.team, domain.value), 0.0)
+        record.seconds[job.state.value] = 0.0
+        self._tally.begin(record)
         if not cold and job.created >= first:
-            self._ledger.count(m.JOBS_CREATED, _owner(record))
+            self._tally.created(record)
             record.seen_at = max(first, min(job.created, now))
-        for attempt in sorted(job.attempts, key=lambda one: one.number):
-            if attempt.ended is not None and attempt.ended < first:
-                record.closed.add(attempt.number)
-                self._take_up(record, attempt)
-            if attempt.started is not None and attempt.started < first:
-                record.opened.add(attempt.number)
-                record.restarts = max(record.restarts, attempt.number)
-                before = record.episode_before(attempt.number)
-                if before is not None:
-                    before.trigger = Trigger.UNKNOWN.value
+        self._attempts.take_up(record, job, first)
         if job.outcome is not None and (job.ended is None or job.ended < first):
             record.outcome, record.ended = job.outcome, job.ended or now
         return record
 
-    def _take_up(self, record: JobRecord, attempt: Attempt) -> None:
-        """Remembers an end of before the first look: the restart after it names its fault, and nothing counts it."""
-        if attempt.outcome is Outcome.SUCCEEDED:
-            return
-        episode = self._verdicts.settled(record, attempt)
-        record.add(episode)
-        if episode.verdict is not None and episode.verdict.domain is not Domain.PLANNED:
-            record.last_fault = episode.fault_type
-
     def _follow(self, record: JobRecord, job: ObservedJob, now: float) -> None:
-        record.facts = job.facts
-        before = sorted(job.attempts, key=lambda attempt: attempt.number)
-        for attempt in before:
-            self._attempt(record, job, attempt)
+        if record.facts != job.facts:
+            record.facts = job.facts
+            self._tally.begin(record)
+        self._attempts.follow(record, job)
         told = state_since(job)
         if job.state is not record.state and not (job.state is JobState.TRAINING and record.state is JobState.STALLED):
             record.since = told if told is not None and record.seen_at <= told <= now else now
         elif told is not None and record.since is not None and record.since < told <= now:
             record.since = told  # the next attempt began and reached the same state between two looks
         measure(record.episodes, job, live=now - record.seen_at <= LIVE_S)
-        self._count_recovery(record)
+        self._attempts.recovered(record)
         state = state_now(record, job, now, self._stalled_after_s)
         if {state, record.state} == {JobState.TRAINING, JobState.STALLED}:
             record.since = now
@@ -168,114 +140,46 @@ class Book:
         record.progress = job.progress or record.progress
         if job.outcome is not None:
             record.outcome, record.ended = job.outcome, now if job.ended is None else job.ended
-            self._ledger.count(m.JOBS_ENDED, (*_owner(record), job.outcome.value))
-
-    def _attempt(self, record: JobRecord, job: ObservedJob, attempt: Attempt) -> None:
-        number = attempt.number
-        if number > 0 and attempt.started is not None and number not in record.opened:
-            record.opened.add(number)
-            record.restarts += 1
-            trigger = self._trigger_of(job, attempt).value
-            before = record.episode_before(number)
-            if before is None or before.trigger:
-                self._ledger.count(m.RESTARTS, (*_owner(record), trigger, "unknown"))
-            else:
-                before.trigger = trigger
-                if before.final:
-                    self._count_restart(record, before)
-        elif number in record.opened:
-            before = record.episode_before(number)
-            if before is not None and before.trigger and not before.final:
-                before.trigger = self._trigger_of(job, attempt).value
-        if attempt.ended is None:
-            return
-        if number in record.closed:
-            self._learn_attempt(record, attempt)
-            return
-        record.closed.add(number)
-        outcome = attempt.outcome or Outcome.UNKNOWN
-        self._ledger.count(m.ATTEMPTS, (*_owner(record), outcome.value))
-        if outcome is not Outcome.SUCCEEDED:
-            record.add(Episode(attempt))
-            self._waiting.add(record.key)
-
-    def _learn(self, record: JobRecord, job: ObservedJob) -> None:
-        for attempt in job.attempts:
-            self._learn_attempt(record, attempt)
-
-    def _learn_attempt(self, record: JobRecord, attempt: Attempt) -> None:
-        """Takes what a scheduler tells later of an end whose verdict is not final; what agents told is kept."""
-        for episode in record.episodes:
-            if episode.number == attempt.number and not episode.final and attempt.ended == episode.ended:
-                known = episode.attempt.evidence
-                evidence = replace(attempt.evidence, xids=known.xids, node_signals=known.node_signals)
-                episode.attempt = replace(attempt, evidence=evidence)
-
-    def _judge(self, seen: Observation) -> dict[JobKey, JobRecord]:
-        """Judges the ends that have no final verdict yet; those that get one are counted."""
-        records = [self._jobs[key] for key in self._waiting if key.scheduler == seen.source]
-        waiting = [(record, one) for record in records for one in record.episodes if not one.final]
-        if waiting:
-            self._verdicts.judge(waiting, seen.jobs, seen.at)
-        for record, episode in waiting:
-            what = episode.verdict
-            if what is None:
-                continue
-            if what.domain is not Domain.PLANNED and episode is record.episodes[-1]:
-                record.last_fault = what.fault_type
-            if episode.final:
-                self._settle(record, episode, what)
-        self._waiting -= {record.key for record in records if not record.waits}
-        self._verdicts.forget(seen.at)
-        return {record.key: record for record in records}
-
-    def _settle(self, record: JobRecord, episode: Episode, what: Classification) -> None:
-        key, team = record.key, record.facts.team
-        self._ledger.count(m.INTERRUPTIONS, (key.scheduler, key.namespace, team, what.domain.value))
-        if what.domain is not Domain.PLANNED:
-            labels = (key.scheduler, key.namespace, team, what.fault_type, what.domain.value, what.scope.value)
-            self._ledger.count(m.FAULTS, labels)
-        if episode.trigger:
-            self._count_restart(record, episode)
-        detection = self._verdicts.detection_s(episode)
-        if detection is not None:
-            episode.measured["detection"] = detection
-        self._count_recovery(record)
-
-    def _count_restart(self, record: JobRecord, before: Episode) -> None:
-        self._ledger.count(m.RESTARTS, (*_owner(record), before.trigger, before.fault_type))
-
-    def _count_recovery(self, record: JobRecord) -> None:
-        for episode in record.episodes:
-            if episode.final and episode.verdict is not None:
-                for metric, labels, seconds in phases(episode, episode.verdict.domain.value, record.key.scheduler):
-                    self._ledger.observe(metric, labels, seconds)
+            self._tally.ended(record, job.outcome)
 
     def _accrue(self, record: JobRecord, until: float, state: JobState) -> None:
         passed = until - record.seen_at
         if passed > 0:
             spent_in = record.state if passed <= MAX_GAP_S else JobState.UNKNOWN
             record.seconds[spent_in.value] = record.seconds.get(spent_in.value, 0.0) + passed
-            if record.facts.gpus and record.holds:
-                key, facts = record.key, record.facts
-                labels = (key.scheduler, key.namespace, facts.team, facts.queue, spent_in.value)
-                self._ledger.count(m.STATE_GPU_SECONDS, labels, passed * record.facts.gpus)
+            if record.holds:
+                self._tally.gpu_time(record, spent_in, passed)
             record.seen_at = until
         record.state = state
+        record.seconds.setdefault(state.value, 0.0)
 
-    def _missing(self, seen: Observation, touched: Mapping[JobKey, JobRecord]) -> list[tuple[JobKey, JobRecord]]:
+    def _end_missing(self, seen: Observation, touched: Mapping[JobKey, JobRecord]) -> dict[JobKey, JobRecord]:
+        """Jobs that went away in the scheduler before anybody learned how they ended."""
         if not seen.complete:
-            return []
-        return [
-            (key, record)
+            return {}
+        missing = {
+            key: record
             for key, record in self._jobs.items()
             if key.scheduler == seen.source and record.outcome is None and key not in touched
+        }
+        for record in missing.values():
+            self._accrue(record, seen.at, JobState.UNKNOWN)
+            record.outcome, record.ended = Outcome.UNKNOWN, seen.at
+            self._tally.forgotten(record)
+        return missing
+
+    def _forget_old(self, seen: Observation) -> list[JobKey]:
+        """A job that the scheduler still lists is remembered, or it would be counted once more."""
+        listed = {job.key for job in seen.jobs}
+        gone = [
+            key
+            for key, record in self._jobs.items()
+            if key.scheduler == seen.source and key not in listed and _old(record, seen.at)
         ]
-
-
-def _owner(record: JobRecord) -> Labels:
-    key, facts = record.key, record.facts
-    return key.scheduler, key.namespace, facts.team, facts.queue, facts.kind
+        for key in gone:
+            del self._jobs[key]
+        self._attempts.forget(gone)
+        return gone
 
 
 def _old(record: JobRecord, now: float) -> bool:

@@ -1,6 +1,7 @@
 """The book counts what happened, once, whenever and however often it looks."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpuscope.catalogue import training as m
 from gpuscope.errors import ConfigError
 from gpuscope.workloads.book import KEEP_S, MAX_GAP_S, Book
 from gpuscope.workloads.fault import Classification, Domain, Scope, Trigger
@@ -64,7 +66,9 @@ def look(book: Book, at: float, *jobs: ObservedJob, complete: bool = True) -> No
 
 
 def values(book: Book, name: str) -> dict[tuple[str, ...], float]:
-    return {labels: value for metric, labels, value in book.samples() if metric.name == f"gpuscope_training_{name}"}
+    """Series of a metric; of a counter those that counted something."""
+    found = [sample for sample in book.samples() if sample.metric.name == f"gpuscope_training_{name}"]
+    return {labels: value for metric, labels, value in found if value or not name.endswith("_total")}
 
 
 def total(book: Book, name: str) -> float:
@@ -83,6 +87,31 @@ def test_a_job_that_succeeds_is_counted_once_however_often_it_is_seen(book: Book
     assert values(book, "faults_total") == {}
     assert total(book, "state_seconds_total") == 12
     assert values(book, "gpu_seconds_total") == {("slurm", "", "nlp", "h100", "training"): 12 * 16}
+
+
+def test_what_can_be_foreseen_of_an_owner_is_0_before_it_counts(book: Book) -> None:
+    def zeros() -> dict[str, int]:
+        return Counter(sample.metric.name.removeprefix("gpuscope_training_") for sample in book.counters())
+
+    foreseen = {
+        "jobs_created_total": 1, "jobs_ended_total": 7, "jobs_forgotten_total": 1, "attempts_ended_total": 7,
+        "restarts_total": 3, "faults_total": 1, "interruptions_total": 5,
+    }  # fmt: skip
+    old = job(created=T0 - 50)
+    look(book, T0 - 5, old)
+    assert zeros() == foreseen
+    look(book, T0 - 4, old, job(2, created=T0 - 50))
+    assert zeros() == foreseen
+    look(book, T0 - 3, replace(old, facts=replace(FACTS, queue="a100")), job(2, created=T0 - 50))
+    assert zeros() == {name: count * (1 if name.startswith(("f", "i")) else 2) for name, count in foreseen.items()}
+    assert not any(sample.value for sample in book.counters())
+
+
+def test_a_state_is_0_seconds_old_when_it_is_first_seen(book: Book) -> None:
+    look(book, T0 - 5, job(state=JobState.QUEUED, created=T0 - 50))
+    look(book, T0, job(created=T0 - 50))
+    told = {sample.labels[-1]: sample.value for sample in book.job_series() if sample.metric is m.STATE_SECONDS}
+    assert told == {"queued": 5, "training": 0}
 
 
 def test_a_job_nobody_saw_alive_is_counted_from_what_the_scheduler_remembers(book: Book) -> None:

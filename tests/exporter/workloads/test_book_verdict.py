@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuscope.catalogue import training as m
+from gpuscope.catalogue.metric import Metric, Sample
 from gpuscope.faults.xids import XidCatalogue
 from gpuscope.workloads.attribution_window import NodeEvent
 from gpuscope.workloads.book import Book
@@ -54,12 +56,17 @@ def failed(at: float, number: int = 0, nodes: Sequence[str] = ("n1",), **evidenc
     return Attempt(number, T0, T0, T0 + at, Outcome.FAILED, tuple(nodes), Evidence(**evidence))
 
 
+def counted(one: Book, metric: Metric) -> list[Sample]:
+    """Those of its series that counted something."""
+    return [sample for sample in one.counters() if sample.metric is metric and sample.value]
+
+
 def faults_of(one: Book) -> dict[str, float]:
-    return {s.labels[3]: s.value for s in one.samples() if s.metric.name == "gpuscope_training_faults_total"}
+    return {sample.labels[3]: sample.value for sample in counted(one, m.FAULTS)}
 
 
 def restarts_of(one: Book) -> dict[str, float]:
-    return {s.labels[-1]: s.value for s in one.samples() if s.metric.name == "gpuscope_training_restarts_total"}
+    return {sample.labels[-1]: sample.value for sample in counted(one, m.RESTARTS)}
 
 
 def xid(memory: NodeFaults, code: int, at: float, node: str = "n1") -> None:
@@ -126,8 +133,7 @@ def test_late_evidence_also_tells_who_began_the_next_attempt() -> None:
     look(one, 30, job(failed(10), Attempt(1, T0 + 25)))
     assert one.jobs[JobKey("slurm", "", "1")].episodes[0].trigger == "unknown"
     look(one, 60, job(failed(10, nodes_lost=("n1",)), Attempt(1, T0 + 25)))
-    triggers = [s.labels[-2] for s in one.samples() if s.metric.name == "gpuscope_training_restarts_total"]
-    assert triggers == ["automatic"]
+    assert [sample.labels[-2] for sample in counted(one, m.RESTARTS)] == ["automatic"]
 
 
 @pytest.mark.parametrize("at", [11, 20, 35, 200, 311])

@@ -1,0 +1,149 @@
+"""Attempts of jobs: what ends and begins is counted, and each end is judged until its verdict is final."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from gpuscope.workloads.episode import Episode
+from gpuscope.workloads.fault import Classification, Domain, Trigger
+from gpuscope.workloads.observation import Attempt, JobKey, Observation, ObservedJob, Outcome
+from gpuscope.workloads.record import JobRecord
+from gpuscope.workloads.tally import Tally
+from gpuscope.workloads.verdict import Verdicts
+
+__all__ = ["Attempts", "TriggerOf"]
+
+TriggerOf = Callable[[ObservedJob, Attempt], Trigger]
+"""Job, attempt of it -> who started that attempt."""
+
+
+class Attempts:
+    """The attempts of all jobs of the book.
+
+    Args:
+        jobs: the book's jobs.
+        tally: counts.
+        verdicts: judges ends.
+        trigger_of: tells who started an attempt.
+    """
+
+    def __init__(
+        self, jobs: Mapping[JobKey, JobRecord], tally: Tally, verdicts: Verdicts, trigger_of: TriggerOf
+    ) -> None:
+        self._jobs = jobs
+        self._tally = tally
+        self._verdicts = verdicts
+        self._trigger_of = trigger_of
+        self._verdicts.remember(jobs.values())
+        self._waiting = {key for key, record in jobs.items() if record.waits}
+
+    def take_up(self, record: JobRecord, job: ObservedJob, first: float) -> None:
+        """Notes what began and ended before the collector first looked: it is known, and nothing counts it."""
+        for attempt in sorted(job.attempts, key=lambda one: one.number):
+            if attempt.ended is not None and attempt.ended < first:
+                record.closed.add(attempt.number)
+                self._remember(record, attempt)
+            if attempt.started is not None and attempt.started < first:
+                record.opened.add(attempt.number)
+                record.restarts = max(record.restarts, attempt.number)
+                before = record.episode_before(attempt.number)
+                if before is not None:
+                    before.trigger = Trigger.UNKNOWN.value
+
+    def follow(self, record: JobRecord, job: ObservedJob) -> None:
+        """Counts what began and ended since the last look."""
+        for attempt in sorted(job.attempts, key=lambda one: one.number):
+            self._begin(record, job, attempt)
+            if attempt.ended is not None:
+                self._end(record, attempt)
+
+    def learn(self, record: JobRecord, job: ObservedJob) -> None:
+        """Takes what a scheduler tells later of the ends of a job that is over."""
+        if record.key in self._waiting:
+            for attempt in job.attempts:
+                self._learn(record, attempt)
+
+    def judge(self, seen: Observation) -> dict[JobKey, JobRecord]:
+        """Judges the ends that have no final verdict yet; those that get one are counted.
+
+        Returns:
+            The jobs that waited for one.
+        """
+        records = [self._jobs[key] for key in self._waiting if key.scheduler == seen.source]
+        waiting = [(record, one) for record in records for one in record.episodes if not one.final]
+        if waiting:
+            self._verdicts.judge(waiting, seen.jobs, seen.at)
+        for record, episode in waiting:
+            what = episode.verdict
+            if what is None:
+                continue
+            if what.domain is not Domain.PLANNED and episode is record.episodes[-1]:
+                record.last_fault = what.fault_type
+            if episode.final:
+                self._settle(record, episode, what)
+        self._waiting -= {record.key for record in records if not record.waits}
+        self._verdicts.forget(seen.at)
+        return {record.key: record for record in records}
+
+    def recovered(self, record: JobRecord) -> None:
+        """Counts what is known by now of the job's recoveries."""
+        for episode in record.episodes:
+            if episode.final and episode.verdict is not None:
+                self._tally.recovery(record, episode, episode.verdict.domain)
+
+    def forget(self, keys: Iterable[JobKey]) -> None:
+        """These jobs are not in the book any more."""
+        self._waiting.difference_update(keys)
+
+    def _remember(self, record: JobRecord, attempt: Attempt) -> None:
+        """An end of before the first look: the restart after it names its fault."""
+        if attempt.outcome is Outcome.SUCCEEDED:
+            return
+        episode = self._verdicts.settled(record, attempt)
+        record.add(episode)
+        if episode.verdict is not None and episode.verdict.domain is not Domain.PLANNED:
+            record.last_fault = episode.fault_type
+
+    def _begin(self, record: JobRecord, job: ObservedJob, attempt: Attempt) -> None:
+        number = attempt.number
+        before = record.episode_before(number)
+        if number in record.opened:
+            if before is not None and before.trigger and not before.final:
+                before.trigger = self._trigger_of(job, attempt).value
+        elif number > 0 and attempt.started is not None:
+            record.opened.add(number)
+            record.restarts += 1
+            trigger = self._trigger_of(job, attempt).value
+            if before is None or before.trigger:
+                self._tally.restart(record, trigger)
+                return
+            before.trigger = trigger
+            if before.final:
+                self._tally.restart(record, trigger, before.fault_type)
+
+    def _end(self, record: JobRecord, attempt: Attempt) -> None:
+        if attempt.number in record.closed:
+            self._learn(record, attempt)
+            return
+        record.closed.add(attempt.number)
+        outcome = attempt.outcome or Outcome.UNKNOWN
+        self._tally.attempt(record, outcome)
+        if outcome is not Outcome.SUCCEEDED:
+            record.add(Episode(attempt))
+            self._waiting.add(record.key)
+
+    def _learn(self, record: JobRecord, attempt: Attempt) -> None:
+        """Takes what a scheduler tells later of an end whose verdict is not final; what agents told is kept."""
+        for episode in record.episodes:
+            if episode.number == attempt.number and not episode.final and attempt.ended == episode.ended:
+                known = episode.attempt.evidence
+                evidence = replace(attempt.evidence, xids=known.xids, node_signals=known.node_signals)
+                episode.attempt = replace(attempt, evidence=evidence)
+
+    def _settle(self, record: JobRecord, episode: Episode, what: Classification) -> None:
+        self._tally.interruption(record, what)
+        if episode.trigger:
+            self._tally.restart(record, episode.trigger, episode.fault_type)
+        detection = self._verdicts.detection_s(episode)
+        if detection is not None:
+            episode.measured["detection"] = detection
+        self.recovered(record)

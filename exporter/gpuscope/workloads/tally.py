@@ -1,0 +1,89 @@
+"""What the book counts, and under which labels."""
+
+from gpuscope.catalogue import training as m
+from gpuscope.workloads.episode import Episode
+from gpuscope.workloads.fault import Classification, Domain, Scope, Trigger
+from gpuscope.workloads.ledger import Ledger
+from gpuscope.workloads.observation import JobState, Outcome
+from gpuscope.workloads.record import JobRecord
+from gpuscope.workloads.recovery import phases
+from gpuscope.workloads.store import Labels
+
+__all__ = ["Tally"]
+
+_UNKNOWN = "unknown"
+
+
+class Tally:
+    """Counts by the owner of a job: its scheduler, namespace, team, queue and kind.
+
+    Args:
+        ledger: where the counters are.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._begun: set[Labels] = set()
+
+    def begin(self, record: JobRecord) -> None:
+        """Begins at 0 what can be foreseen of the job's owner; types of faults cannot, but for ``unknown``."""
+        own, team = _owner(record), _team(record)
+        if own in self._begun:
+            return
+        self._begun.add(own)
+        for metric in (m.JOBS_CREATED, m.FORGOTTEN):
+            self._ledger.count(metric, own, 0.0)
+        for outcome in Outcome:
+            self._ledger.count(m.JOBS_ENDED, (*own, outcome.value), 0.0)
+            self._ledger.count(m.ATTEMPTS, (*own, outcome.value), 0.0)
+        for trigger in Trigger:
+            self._ledger.count(m.RESTARTS, (*own, trigger.value, _UNKNOWN), 0.0)
+        for domain in Domain:
+            self._ledger.count(m.INTERRUPTIONS, (*team, domain.value), 0.0)
+        self._ledger.count(m.FAULTS, (*team, _UNKNOWN, Domain.UNKNOWN.value, Scope.UNKNOWN.value), 0.0)
+
+    def created(self, record: JobRecord) -> None:
+        """A job was submitted."""
+        self._ledger.count(m.JOBS_CREATED, _owner(record))
+
+    def ended(self, record: JobRecord, outcome: Outcome) -> None:
+        """A job ended for good."""
+        self._ledger.count(m.JOBS_ENDED, (*_owner(record), outcome.value))
+
+    def forgotten(self, record: JobRecord) -> None:
+        """A job went away and nobody learned how it ended."""
+        self._ledger.count(m.FORGOTTEN, _owner(record))
+
+    def attempt(self, record: JobRecord, outcome: Outcome) -> None:
+        """An attempt ended."""
+        self._ledger.count(m.ATTEMPTS, (*_owner(record), outcome.value))
+
+    def restart(self, record: JobRecord, trigger: str, fault_type: str = _UNKNOWN) -> None:
+        """An attempt began after another one."""
+        self._ledger.count(m.RESTARTS, (*_owner(record), trigger, fault_type))
+
+    def interruption(self, record: JobRecord, what: Classification) -> None:
+        """The end of an attempt got its final verdict."""
+        team = _team(record)
+        self._ledger.count(m.INTERRUPTIONS, (*team, what.domain.value))
+        if what.domain is not Domain.PLANNED:
+            self._ledger.count(m.FAULTS, (*team, what.fault_type, what.domain.value, what.scope.value))
+
+    def recovery(self, record: JobRecord, episode: Episode, domain: Domain) -> None:
+        """More may be known of the recovery after an episode; what was counted of it is not counted again."""
+        for metric, labels, seconds in phases(episode, domain.value, record.key.scheduler):
+            self._ledger.observe(metric, labels, seconds)
+
+    def gpu_time(self, record: JobRecord, state: JobState, seconds: float) -> None:
+        """The job's GPUs were held for so long."""
+        if record.facts.gpus:
+            labels = (*_team(record), record.facts.queue, state.value)
+            self._ledger.count(m.STATE_GPU_SECONDS, labels, seconds * record.facts.gpus)
+
+
+def _owner(record: JobRecord) -> Labels:
+    return *_team(record), record.facts.queue, record.facts.kind
+
+
+def _team(record: JobRecord) -> Labels:
+    return record.key.scheduler, record.key.namespace, record.facts.team
