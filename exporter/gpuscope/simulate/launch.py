@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuscope.simulate import interrupt
 from gpuscope.simulate.driver import SimulatedDriver
-from gpuscope.simulate.scenario import scenarios
+from gpuscope.simulate.scenario import shipped
 
 __all__ = ["environment", "install", "uninstall"]
 
@@ -66,8 +66,7 @@ def environment(scenario: str, *, seed: str = "node-a", speed: float = 1.0) -> d
 
 def _from_anywhere(scenario: str) -> str:
     """The scenario with absolute paths: the program may start in another folder."""
-    shipped = {info.name for info in scenarios()}
-    if Path(scenario).is_file() and scenario not in shipped:
+    if Path(scenario).is_file() and scenario not in shipped():
         return str(Path(scenario).resolve())
     parts = scenario.split("+")
-    return "+".join(part if part in shipped else str(Path(part).resolve()) for part in parts)
+    return "+".join(part if part in shipped() else str(Path(part).resolve()) for part in parts)

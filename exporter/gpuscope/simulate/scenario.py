@@ -39,7 +39,7 @@ from gpuscope.simulate.model import MODELS
 from gpuscope.simulate.mounts import FilesystemPlan, filesystem_plans
 from gpuscope.simulate.pods import PodPlan, pod_plans
 
-__all__ = ["EVENTS", "Event", "GpuPlan", "MigPlan", "Scenario", "ScenarioInfo", "load", "scenarios"]
+__all__ = ["EVENTS", "Event", "GpuPlan", "MigPlan", "Scenario", "ScenarioInfo", "load", "scenarios", "shipped"]
 
 _KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels", "filesystems", "pods", "jobs")
 _DRIVER_KEYS = ("version", "cuda", "nvml", "kernel_module", "present")
@@ -101,14 +101,18 @@ class ScenarioInfo:
 
 
 @functools.cache
+def shipped() -> Mapping[str, str]:
+    """YAML text of each shipped scenario by its name; none is parsed, so that looking a name up costs nothing."""
+    folder = files("gpuscope.simulate").joinpath("scenarios")
+    entries = (entry for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return {entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8") for entry in entries}
+
+
+@functools.cache
 def scenarios() -> tuple[ScenarioInfo, ...]:
     """The shipped scenarios, nodes first."""
-    found = []
-    for entry in files("gpuscope.simulate").joinpath("scenarios").iterdir():
-        if entry.name.endswith(".yaml"):
-            text = entry.read_text(encoding="utf-8")
-            head = yaml.safe_load(text)
-            found.append(ScenarioInfo(entry.name.removesuffix(".yaml"), head["title"], head["kind"], text))
+    heads = {name: yaml.safe_load(text) for name, text in shipped().items()}
+    found = [ScenarioInfo(name, head["title"], head["kind"], shipped()[name]) for name, head in heads.items()]
     return tuple(sorted(found, key=lambda info: (info.kind != "node", info.name)))
 
 
@@ -149,16 +153,21 @@ def _layers(name: str) -> list[Document]:
 
 
 def _read(name: str) -> Document:
-    shipped = {info.name: info for info in scenarios()}
-    if name in shipped:
-        return Document.parse(f"{name}.yaml", shipped[name].text)
+    if name in shipped():
+        return _shipped(name)
     try:
         if not _is_file(name):
-            raise ConfigError(f"scenario {name!r}: neither a shipped scenario nor a file{nearest(name, shipped)}")
+            raise ConfigError(f"scenario {name!r}: neither a shipped scenario nor a file{nearest(name, shipped())}")
         text = Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise ConfigError(f"{name}: cannot be read: {error}") from error
     return Document.parse(name, text)
+
+
+@functools.cache
+def _shipped(name: str) -> Document:
+    """Parsed once: nobody writes into a document, and each machine of one process reads the same few."""
+    return Document.parse(f"{name}.yaml", shipped()[name])
 
 
 def _is_file(name: str) -> bool:
