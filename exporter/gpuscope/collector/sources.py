@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpuscope.collector.election import Election, FileLock, Together
 from gpuscope.collector.follower import SchedulerSource
-from gpuscope.collector.term import KnownJob, OpenSources
+from gpuscope.collector.term import KnownJobs, OpenSources
 from gpuscope.config import AgentSettings
 from gpuscope.errors import ConfigError
 from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
@@ -30,10 +30,10 @@ def sources(settings: AgentSettings) -> OpenSources:
     if settings["kubernetes"]:
         session(settings).close()
 
-    def open_sources(known: KnownJob) -> list[SchedulerSource]:
+    def open_sources(known: KnownJobs) -> list[SchedulerSource]:
         found: list[SchedulerSource] = []
         if settings["slurm"]:
-            found.append(_Slurm(settings))
+            found.append(_Slurm(settings, known))
         if settings["kubernetes"]:
             found.append(_Kubernetes(settings, known))
         return found
@@ -83,10 +83,15 @@ class _Slurm:
 
     name = "slurm"
 
-    def __init__(self, settings: AgentSettings) -> None:
-        from gpuscope.workloads.slurm import SlurmSource
+    def __init__(self, settings: AgentSettings, known: KnownJobs) -> None:
+        from gpuscope.workloads.slurm import KnownNumber, SlurmSource
 
-        self._source = SlurmSource(settings.file("slurm.commands"))
+        told = {
+            key.uid: KnownNumber(key.submitted, record.seen_at, record.restarts)
+            for key, record in sorted(known.items(), key=lambda one: one[0].submitted)
+            if key.scheduler == self.name
+        }
+        self._source = SlurmSource(settings.file("slurm.commands"), known=told)
 
     def start(self) -> None:
         """Nothing has to be begun."""
@@ -104,12 +109,12 @@ class _Kubernetes:
 
     name = "kubernetes"
 
-    def __init__(self, settings: AgentSettings, known: KnownJob) -> None:
+    def __init__(self, settings: AgentSettings, known: KnownJobs) -> None:
         opened = session(settings)
         from gpuscope.workloads.kubernetes import FactLabels, KubernetesSource
 
         def told(key: JobKey) -> KnownAttempts | None:
-            record = known(key)
+            record = known.get(key)
             if record is None:
                 return None
             number = max(record.opened | record.closed, default=0)

@@ -1,7 +1,7 @@
 """A time in which this collector leads: the book is open, and the schedulers are followed."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gpuscope.collector.follower import Follower, SchedulerSource
 from gpuscope.collector.publishing import exposition
@@ -13,12 +13,12 @@ from gpuscope.workloads.observation import JobKey, Observation
 from gpuscope.workloads.record import JobRecord
 from gpuscope.workloads.store import Store
 
-__all__ = ["KnownJob", "OpenSources", "Term"]
+__all__ = ["KnownJobs", "OpenSources", "Term"]
 
-KnownJob = Callable[[JobKey], JobRecord | None]
+KnownJobs = Mapping[JobKey, JobRecord]
 """Job -> what the book knows of it."""
 
-OpenSources = Callable[[KnownJob], Sequence[SchedulerSource]]
+OpenSources = Callable[[KnownJobs], Sequence[SchedulerSource]]
 """Makes the schedulers, at the beginning of each term."""
 
 
@@ -48,9 +48,7 @@ class Term:
         self._seen: dict[str, Observation] = {}
         try:
             self._book = open_book(store)
-            self._followers = [
-                Follower(one, interval_s, self._take, changed) for one in open_sources(self._book.jobs.get)
-            ]
+            self._followers = [Follower(one, interval_s, self._take, changed) for one in open_sources(self._book.jobs)]
         except BaseException:
             store.close()
             raise

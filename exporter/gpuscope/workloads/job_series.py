@@ -14,9 +14,17 @@ __all__ = ["job_samples"]
 
 
 def job_samples(records: Iterable[JobRecord]) -> Iterator[Sample]:
-    """The series of these jobs, and how many of them live in each state."""
+    """The series of these jobs, and how many of them live in each state.
+
+    Of jobs that had the same id, as Slurm uses ids again, only the latest has series: labels tell no more than the id.
+    """
     alive: Counter[Labels] = Counter()
+    latest: dict[tuple[str, str, str], JobRecord] = {}
     for record in records:
+        own_id = record.key[:3]
+        if own_id not in latest or latest[own_id].key.submitted < record.key.submitted:
+            latest[own_id] = record
+    for record in latest.values():
         facts, key = record.facts, record.key
         own = (key.scheduler, key.namespace, facts.name, key.uid)
         yield Sample(m.JOB_INFO, (*own, facts.team, facts.queue, facts.user, facts.kind, facts.priority), 1.0)

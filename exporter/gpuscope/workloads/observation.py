@@ -33,11 +33,14 @@ class JobKey(NamedTuple):
         scheduler: ``kubernetes`` or ``slurm``.
         namespace: Kubernetes namespace; empty on Slurm.
         uid: ``metadata.uid`` of the top workload, or Slurm's job id (``42``, ``42_3`` in an array).
+        submitted: unix time of the submission by which a job of Slurm is known, as Slurm uses its ids again; 0 on
+            Kubernetes.
     """
 
     scheduler: str
     namespace: str
     uid: str
+    submitted: int = 0
 
 
 class KnownAttempts(NamedTuple):

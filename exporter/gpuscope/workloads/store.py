@@ -4,10 +4,11 @@ Everything that one look changed is written in one transaction: after a crash th
 look itself, and the next look finds the rest, as sources always tell the whole present state.
 """
 
+import contextlib
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from gpuscope.errors import ConfigError
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 
 Labels = tuple[str, ...]
 
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
 CREATE TABLE IF NOT EXISTS counters (
     name TEXT, labels TEXT, value REAL NOT NULL, PRIMARY KEY (name, labels)
@@ -55,6 +56,8 @@ class Store:
                 self._file.execute("PRAGMA journal_mode=WAL")
                 self._file.execute("PRAGMA synchronous=NORMAL")
             self._file.executescript(_TABLES)
+            if version == 1:
+                self._know_submissions()
             self._file.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.Error as error:
             raise ConfigError(f"--state-file {path}: {error}") from error
@@ -102,8 +105,7 @@ class Store:
             gone: jobs to forget.
             source: its name, and the unix times of its first and last look.
         """
-        self._file.execute("BEGIN IMMEDIATE")
-        try:
+        with self._whole():
             self._file.executemany(
                 "INSERT INTO counters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
                 ((name, json.dumps(labels), value) for (name, labels), value in counters.items()),
@@ -116,7 +118,31 @@ class Store:
             self._file.execute(
                 "INSERT INTO sources VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET last_look = excluded.last_look", source
             )
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        self._file.execute("BEGIN IMMEDIATE")
+        try:
+            yield
         except BaseException:
             self._file.execute("ROLLBACK")
             raise
         self._file.execute("COMMIT")
+
+    def _know_submissions(self) -> None:
+        """Format 1 knew a job of Slurm by its id alone; what it was submitted at stands in its record."""
+        with self._whole():
+            for key, text in self._file.execute("SELECT key, record FROM jobs").fetchall():
+                try:
+                    fields = json.loads(text)
+                    scheduler, namespace, uid = fields["key"]
+                    submitted = int(fields["created"]) if scheduler == "slurm" else 0
+                except (ValueError, TypeError, KeyError):
+                    continue  # ``jobs`` drops it with a word
+                fields["key"] = [scheduler, namespace, uid, submitted]
+                self._file.execute("DELETE FROM jobs WHERE key = ?", (key,))
+                self._file.execute(
+                    "INSERT INTO jobs VALUES (?, ?)",
+                    (json.dumps(fields["key"]), json.dumps(fields, separators=(",", ":"))),
+                )
+            self._file.execute(f"PRAGMA user_version={_VERSION}")

@@ -1,6 +1,5 @@
 """Puts the records of one job together: its attempts, the tasks of an array, the components of a heterogeneous job."""
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from gpuscope.workloads.observation import (
 )
 from gpuscope.workloads.slurm.attempt import attempt_of, has_run, requeued_attempt, with_nodes
 from gpuscope.workloads.slurm.heterogeneous import merge_components
+from gpuscope.workloads.slurm.identity import Identities
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow
 from gpuscope.workloads.slurm.states import base_of, job_state, outcome, strange_words
@@ -25,6 +25,8 @@ MAX_WAITING_TASKS = 1000
 _MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job", "array_too_long"})
 _REQUEUED_FROM = frozenset({"REQUEUED", "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "FAILED"})
 """Ends that another attempt may follow; ``FAILED`` is the completion log's word for a requeue by exit code."""
+_SUBMISSION_S = 60
+"""So far apart are the components of a heterogeneous job submitted, at the most."""
 _TASKS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([1-9][0-9]*))?)?")
 
 
@@ -33,10 +35,12 @@ class Memory:
     """What slurmctld told of a job and will not tell again after a requeue.
 
     Attributes:
+        submitted: unix time of the submission by which it is known.
         created: unix time of the first submission.
         attempts: number -> attempt as last seen.
     """
 
+    submitted: int
     created: float
     attempts: dict[int, Attempt] = field(default_factory=dict)
 
@@ -46,8 +50,9 @@ def assemble(
     history: Iterable[JobRow],
     nodes: Mapping[str, ObservedNode],
     memory: dict[tuple[str, int], Memory],
+    identities: Identities,
     problems: Problems,
-    now: float = math.inf,
+    now: float,
 ) -> list[ObservedJob]:
     """All jobs.
 
@@ -56,6 +61,7 @@ def assemble(
         history: records of slurmdbd or of the completion log, each of one attempt.
         nodes: by name.
         memory: (id, component) -> what is remembered; brought up to date.
+        identities: tell jobs with the same id apart; brought up to date.
         problems: gets what cannot be understood.
         now: unix time at which slurmctld was asked.
     """
@@ -81,8 +87,9 @@ def assemble(
                 if not hidden and (rows[-1].submitted or 0.0) < now - 60.0:
                     problems.add("runaway_job", key[0])
                 continue
-        job = _job(key, present.get(key), rows, nodes, memory, problems)
+        job = _job(key, present.get(key), rows, nodes, memory, identities, problems, now)
         components.setdefault(key[0], []).append(job)
+    identities.forget(now)
     return [merge_components(jobs) for jobs in components.values()]
 
 
@@ -139,17 +146,20 @@ def _job(
     past: Sequence[JobRow],
     nodes: Mapping[str, ObservedNode],
     memory: dict[tuple[str, int], Memory],
+    identities: Identities,
     problems: Problems,
+    now: float,
 ) -> ObservedJob:
     last = past[-1] if live is None else live
     restarts = last.restarts if last.restarts is not None else max(0, len(past) - 1)
     if live is not None:
         # History is read after slurmctld and may be a requeue ahead of it; that is for the next look.
         past = [row for row in past if (row.submitted or 0.0) <= (live.submitted or 0.0)]
-    past = past[-(restarts + 1) :]  # what is older belongs to a job that had the same number
     # Slurm gives each attempt another time of submission.
-    earlier_rows = [row for row in past if row.submitted != last.submitted and has_run(row)]
     same = next((row for row in past if row.submitted == last.submitted), None)
+    attempts_before = restarts if same is None else restarts + 1
+    past = past[max(0, len(past) - attempts_before) :]  # what is older belongs to a job that had the same number
+    earlier_rows = [row for row in past if row.submitted != last.submitted and has_run(row)]
     if live is not None and same is not None:
         last = _completed_by(live, same)
     for word in strange_words(last.states, of_node=False):
@@ -161,10 +171,14 @@ def _job(
         if number < 0:
             break
         attempts[number] = attempt_of(row, number, problems)
+    submissions = sorted({int(row.submitted or 0.0) for row in (*past, last)})
+    submitted = identities.submission(
+        key[0], submissions, restarts, now if outcome(last.states) is None else min(now, last.ended or now),
+        whole=len(submissions) > restarts, apart_s=0 if last.het_job is None else _SUBMISSION_S,
+    )  # fmt: skip
     known = memory.get(key)
-    submitted = min((row.submitted for row in (*past, last) if row.submitted is not None), default=0.0)
-    if known is None or restarts == 0:
-        known = Memory(submitted)
+    if known is None or known.submitted != submitted or restarts == 0:
+        known = Memory(submitted, min(submitted, submissions[0]))
     for earlier, attempt in known.attempts.items():
         if earlier < restarts and earlier not in attempts and attempt.ended is not None:
             attempts[earlier] = attempt
@@ -179,7 +193,7 @@ def _job(
             attempts[restarts] = attempt_of(last, restarts, problems)
     attempts = {one: attempt for one, attempt in attempts.items() if one >= restarts - 1 or attempt.ended is not None}
     told = {one: with_nodes(attempts[one], nodes) for one in sorted(attempts)}
-    memory[key] = Memory(min(known.created, submitted), told)
+    memory[key] = Memory(submitted, min(known.created, submissions[0]), told)
     return _observed(key[0], last, restarts, memory[key])
 
 
@@ -187,7 +201,7 @@ def _observed(uid: str, row: JobRow, restarts: int, known: Memory) -> ObservedJo
     ended_as = outcome(row.states)
     state = JobState.UNKNOWN if ended_as else job_state(row.states, row.reason, restarts)
     return ObservedJob(
-        key=JobKey("slurm", "", uid),
+        key=JobKey("slurm", "", uid, known.submitted),
         facts=JobFacts(row.name, _kind(row), row.account, row.partition, row.user, row.gpus, row.qos),
         created=known.created,
         state=state,

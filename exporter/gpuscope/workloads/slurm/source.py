@@ -1,6 +1,6 @@
 """The Slurm source: all jobs and nodes of one cluster, now."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from gpuscope.workloads.slurm.accounting import Accounting
 from gpuscope.workloads.slurm.command import SlurmCommands
 from gpuscope.workloads.slurm.completion import CompletionLog
 from gpuscope.workloads.slurm.controller import Controller
+from gpuscope.workloads.slurm.identity import Identities, KnownNumber
 from gpuscope.workloads.slurm.jobs import Memory, assemble
 from gpuscope.workloads.slurm.nodes import observe_nodes
 from gpuscope.workloads.slurm.problems import ProblemLog, Problems
@@ -35,6 +36,7 @@ class SlurmSource:
         completion_log: file of ``jobcomp/filetxt``, of use where there is no slurmdbd.
         completion_zone: zone of its times; ``None`` is that of this machine.
         use_json: whether to prefer JSON. Text takes less memory, but in it a job's name can lie.
+        known: id as in a job's key -> the job that had it before the collector restarted.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class SlurmSource:
         completion_log: Path | None = None,
         completion_zone: tzinfo | None = None,
         use_json: bool = True,
+        known: Mapping[str, KnownNumber] | None = None,
     ) -> None:
         runner = SlurmCommands(commands, timeout_s)
         self._controller = Controller(runner, use_json=use_json)
@@ -55,6 +58,7 @@ class SlurmSource:
         self._completions = None if completion_log is None else CompletionLog(completion_log, completion_zone)
         self._history_s = history_s
         self._log = ProblemLog()
+        self._identities = Identities(known or {})
         self._memory: dict[tuple[str, int], Memory] = {}
         self._accounted: Sequence[JobRow] = ()
         self._accounted_at: float | None = None
@@ -81,7 +85,8 @@ class SlurmSource:
         else:
             nodes = observe_nodes(node_rows, problems)
             history, complete = self._history(live, now, problems)
-            jobs = assemble(live, history, {node.name: node for node in nodes}, self._memory, problems, now)
+            by_name = {node.name: node for node in nodes}
+            jobs = assemble(live, history, by_name, self._memory, self._identities, problems, now)
             self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
             complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
         return Observation("slurm", now, jobs, nodes, complete, self._log.tell(problems))

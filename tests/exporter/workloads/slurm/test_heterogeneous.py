@@ -3,6 +3,7 @@
 import pytest
 
 from gpuscope.workloads.observation import JobState, NodeState, ObservedJob, ObservedNode, Outcome
+from gpuscope.workloads.slurm.identity import Identities
 from gpuscope.workloads.slurm.jobs import Memory, assemble, tasks_of
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow
@@ -18,7 +19,7 @@ def component(offset: int, *states: str, gpus: int | None = 1, **fields: object)
 
 def one(*rows: JobRow, history: tuple[JobRow, ...] = ()) -> ObservedJob:
     problems = Problems()
-    (job,) = assemble(rows, history, {}, {}, problems)
+    (job,) = assemble(rows, history, {}, {}, Identities({}), problems, 1e6)
     assert not problems.counts
     return job
 
@@ -63,21 +64,21 @@ def test_a_failure_and_a_node_that_slurmctld_misses_minutes_later() -> None:
         "n1": ObservedNode("n1", NodeState.READY, since=210.0),
         "n2": ObservedNode("n2", NodeState.DOWN, since=480.0),
     }
-    (job,) = assemble([row], [], nodes, {}, Problems())
+    (job,) = assemble([row], [], nodes, {}, Identities({}), Problems(), 1e6)
     assert job.attempts[0].evidence.nodes_lost == ("n2",)
     nodes["n2"] = ObservedNode("n2", NodeState.MAINTENANCE, since=200.0)
-    (job,) = assemble([row], [], nodes, {}, Problems())
+    (job,) = assemble([row], [], nodes, {}, Identities({}), Problems(), 1e6)
     assert job.attempts[0].evidence.maintenance
     nodes["n2"] = ObservedNode("n2", NodeState.MAINTENANCE, since=90000.0)
-    (job,) = assemble([row], [], nodes, {}, Problems())
+    (job,) = assemble([row], [], nodes, {}, Identities({}), Problems(), 1e6)
     assert not job.attempts[0].evidence.maintenance
 
 
 def test_what_is_gone_is_not_remembered() -> None:
     memory: dict[tuple[str, int], Memory] = {}
-    assemble([component(0, "RUNNING")], [], {}, memory, Problems())
+    assemble([component(0, "RUNNING")], [], {}, memory, Identities({}), Problems(), 1e6)
     assert list(memory) == [("11", 0)]
-    assemble([], [], {}, memory, Problems())
+    assemble([], [], {}, memory, Identities({}), Problems(), 1e6)
     assert memory == {}
 
 
@@ -132,8 +133,8 @@ def test_a_number_used_twice_is_no_requeue(rows: tuple[JobRow, ...], restarts: i
 def test_what_slurmdbd_left_open_is_no_job(state: str) -> None:
     rows = [past_row("NODE_FAIL", 10.0), past_row(state, 50.0)]
     problems = Problems()
-    assert assemble([], rows, {}, {}, problems, now=200.0) == []
+    assert assemble([], rows, {}, {}, Identities({}), problems, now=200.0) == []
     assert dict(problems.counts) == {"runaway_job": 1}
     problems = Problems()
-    assert assemble([], rows, {}, {}, problems, now=60.0) == []  # submitted since slurmctld was asked
+    assert assemble([], rows, {}, {}, Identities({}), problems, now=60.0) == []  # submitted since slurmctld was asked
     assert not problems.counts

@@ -19,7 +19,7 @@ def observe(folder: Path, **options: bool) -> Observation:
 
 
 def job(seen: Observation, uid: str) -> ObservedJob:
-    return next(one for one in seen.jobs if one.key == ("slurm", "", uid))
+    return next(one for one in seen.jobs if one.key[:3] == ("slurm", "", uid))
 
 
 def node(seen: Observation, name: str) -> ObservedNode:
