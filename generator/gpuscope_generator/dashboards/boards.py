@@ -1,0 +1,17 @@
+"""Every board."""
+
+from __future__ import annotations
+
+from gpuscope_generator.dashboards.cluster import cluster_board
+from gpuscope_generator.settings import Settings
+from gpuscope_generator.view import Board
+
+__all__ = ["BOARDS", "boards"]
+
+BOARDS = (cluster_board,)
+"""One function a board: settings in, board out."""
+
+
+def boards(settings: Settings) -> tuple[Board, ...]:
+    """All boards, in the order of the menu."""
+    return tuple(make(settings) for make in BOARDS)

@@ -1,0 +1,55 @@
+"""One series a cluster: what an overview of 10,000 GPUs reads."""
+
+from gpuscope.catalogue.metric import Unit
+from gpuscope_generator.promql import gauge, info
+
+__all__ = [
+    "ACTIVITY",
+    "CLUSTER",
+    "GPUS",
+    "GPU_MEMORY",
+    "HOTTEST",
+    "INFO",
+    "NODES",
+    "POWER",
+    "SHARE",
+    "XID_ERRORS_HOURLY",
+]
+
+CLUSTER = ("cluster",)
+
+INFO = info("cluster:info:union", "cluster", meaning="A cluster that has any GPU; the variable of all boards reads it.")
+NODES = gauge("cluster:nodes:count", "cluster", "state", meaning="Nodes: total, ready, cordoned, not_ready, unknown.")
+GPUS = gauge(
+    "cluster:gpus:count",
+    "cluster",
+    "model",
+    "state",
+    meaning="GPUs by model: expected, present, healthy, allocatable, allocated, idle, and missing (expected, not present).",
+)
+ACTIVITY = gauge(
+    "cluster:activity:ratio",
+    "cluster",
+    "what",
+    unit=Unit.RATIO,
+    meaning="Mean activity of the GPUs that report it: compute, sm, tensor, memory_bandwidth.",
+)
+SHARE = gauge(
+    "cluster:gpus_by_activity:count",
+    "cluster",
+    "le",
+    meaning="GPUs whose compute activity is at most the bound, in tenths: the rows of a heat map.",
+)
+GPU_MEMORY = gauge(
+    "cluster:gpu_memory_bytes:sum", "cluster", "state", unit=Unit.BYTES, meaning="GPU memory: total, used."
+)
+POWER = gauge("cluster:gpu_power_watts:sum", "cluster", unit=Unit.WATTS, meaning="Power of all GPUs.")
+HOTTEST = gauge(
+    "cluster:gpu_temperature_headroom_celsius:min",
+    "cluster",
+    unit=Unit.CELSIUS,
+    meaning="GPU nearest to its slowdown temperature.",
+)
+XID_ERRORS_HOURLY = gauge(
+    "cluster:xid_errors:increase1h", "cluster", "xid", meaning="XID errors of the last hour by code."
+)

@@ -1,0 +1,117 @@
+"""One series a pod, a workload (the top of the owner chain, or a Slurm job) and a team."""
+
+from gpuscope.catalogue.metric import Unit
+from gpuscope_generator.promql import gauge, info
+
+__all__ = [
+    "OWNED",
+    "POD",
+    "POD_COMPUTE_ACTIVE",
+    "POD_CPU",
+    "POD_CPU_LIMIT",
+    "POD_CPU_REQUEST",
+    "POD_CPU_THROTTLED",
+    "POD_DRAM_ACTIVE",
+    "POD_EXIT",
+    "POD_GPUS",
+    "POD_GPU_MEMORY_TOTAL",
+    "POD_GPU_MEMORY_USED",
+    "POD_INFO",
+    "POD_MEMORY",
+    "POD_MEMORY_LIMIT",
+    "POD_MEMORY_REQUEST",
+    "POD_NETWORK",
+    "POD_PHASE",
+    "POD_POWER",
+    "POD_RESTARTS",
+    "POD_SM_ACTIVE",
+    "POD_TENSOR_ACTIVE",
+    "TEAM",
+    "TEAM_COMPUTE_ACTIVE",
+    "TEAM_GPUS",
+    "TEAM_POWER",
+    "WORKLOAD",
+    "WORKLOAD_CLASS",
+    "WORKLOAD_COMPUTE_ACTIVE",
+    "WORKLOAD_CPU",
+    "WORKLOAD_GPUS",
+    "WORKLOAD_GPU_MEMORY_TOTAL",
+    "WORKLOAD_GPU_MEMORY_USED",
+    "WORKLOAD_MEMORY",
+    "WORKLOAD_PODS",
+    "WORKLOAD_POWER",
+    "WORKLOAD_SM_ACTIVE",
+    "WORKLOAD_TENSOR_ACTIVE",
+]
+
+OWNED = ("namespace", "workload_kind", "workload", "team", "queue")
+"""What a thing belongs to; each may be empty where nobody knows."""
+POD = ("cluster", *OWNED, "pod", "node")
+"""A pod; of a Slurm job, which has none, ``pod`` is empty and ``workload`` is the job's id."""
+WORKLOAD = ("cluster", *OWNED)
+TEAM = ("cluster", "team", "namespace", "queue", "model")
+"""A team's share; ``model`` is the GPU model, as GPUs of different models are not worth the same."""
+
+POD_INFO = info("pod:info:union", *POD, meaning="A pod that runs or waits, and what it belongs to.")
+POD_PHASE = gauge("pod:phase:bool", *POD, "phase", meaning="1 for the phase of the pod.")
+POD_RESTARTS = gauge("pod:restarts:union", *POD, "container", meaning="Restarts of a container since its pod began.")
+POD_EXIT = info("pod:last_exit:union", *POD, "container", "reason", "exit_code", meaning="How a container last ended.")
+POD_CPU = gauge("pod:cpu_used:rate5m", *POD, meaning="CPUs at work.")
+POD_CPU_REQUEST = gauge("pod:cpu_requested:sum", *POD, meaning="CPUs requested.")
+POD_CPU_LIMIT = gauge("pod:cpu_limit:sum", *POD, meaning="CPUs allowed.")
+POD_CPU_THROTTLED = gauge(
+    "pod:cpu_throttled:ratio_rate5m", *POD, unit=Unit.RATIO, meaning="Share of CPU periods that were cut short."
+)
+POD_MEMORY = gauge("pod:memory_used_bytes:sum", *POD, unit=Unit.BYTES, meaning="Working set.")
+POD_MEMORY_REQUEST = gauge("pod:memory_requested_bytes:sum", *POD, unit=Unit.BYTES, meaning="Memory requested.")
+POD_MEMORY_LIMIT = gauge("pod:memory_limit_bytes:sum", *POD, unit=Unit.BYTES, meaning="Memory allowed.")
+POD_NETWORK = gauge(
+    "pod:network_bytes:rate5m", *POD, "direction", unit=Unit.BYTES_PER_SECOND, meaning="Traffic, tx and rx."
+)
+
+POD_GPUS = gauge(
+    "pod:gpus:count", *POD, meaning="GPUs that a pod holds; of MIG instances the share of a GPU by slices."
+)
+POD_COMPUTE_ACTIVE = gauge(
+    "pod:compute_active:sum",
+    *POD,
+    unit=Unit.RATIO,
+    meaning="Compute activity of its GPUs, each weighted with what it holds of it: over POD_GPUS it is the mean.",
+)
+POD_SM_ACTIVE = gauge("pod:sm_active:sum", *POD, unit=Unit.RATIO, meaning="SM activity, weighted alike.")
+POD_TENSOR_ACTIVE = gauge("pod:tensor_active:sum", *POD, unit=Unit.RATIO, meaning="Tensor activity, weighted alike.")
+POD_DRAM_ACTIVE = gauge(
+    "pod:memory_bandwidth_active:sum", *POD, unit=Unit.RATIO, meaning="Memory activity, weighted alike."
+)
+POD_GPU_MEMORY_USED = gauge("pod:gpu_memory_used_bytes:sum", *POD, unit=Unit.BYTES, meaning="GPU memory in use.")
+POD_GPU_MEMORY_TOTAL = gauge(
+    "pod:gpu_memory_total_bytes:sum", *POD, unit=Unit.BYTES, meaning="GPU memory that it holds."
+)
+POD_POWER = gauge("pod:gpu_power_watts:sum", *POD, unit=Unit.WATTS, meaning="Power of its GPUs.")
+
+WORKLOAD_PODS = gauge("workload:pods:count", *WORKLOAD, "phase", meaning="Pods by phase.")
+WORKLOAD_GPUS = gauge(
+    "workload:gpus:count", *WORKLOAD, "state", meaning="GPUs that it holds: allocated, and of these idle."
+)
+WORKLOAD_COMPUTE_ACTIVE = gauge("workload:compute_active:sum", *WORKLOAD, unit=Unit.RATIO, meaning="As of the pods.")
+WORKLOAD_SM_ACTIVE = gauge("workload:sm_active:sum", *WORKLOAD, unit=Unit.RATIO, meaning="As of the pods.")
+WORKLOAD_TENSOR_ACTIVE = gauge("workload:tensor_active:sum", *WORKLOAD, unit=Unit.RATIO, meaning="As of the pods.")
+WORKLOAD_GPU_MEMORY_USED = gauge(
+    "workload:gpu_memory_used_bytes:sum", *WORKLOAD, unit=Unit.BYTES, meaning="GPU memory in use."
+)
+WORKLOAD_GPU_MEMORY_TOTAL = gauge(
+    "workload:gpu_memory_total_bytes:sum", *WORKLOAD, unit=Unit.BYTES, meaning="GPU memory that it holds."
+)
+WORKLOAD_POWER = gauge("workload:gpu_power_watts:sum", *WORKLOAD, unit=Unit.WATTS, meaning="Power of its GPUs.")
+WORKLOAD_CPU = gauge("workload:cpu_used:sum", *WORKLOAD, meaning="CPUs at work.")
+WORKLOAD_MEMORY = gauge("workload:memory_used_bytes:sum", *WORKLOAD, unit=Unit.BYTES, meaning="Working set.")
+WORKLOAD_CLASS = info(
+    "workload:utilization_class:union",
+    *WORKLOAD,
+    "class",
+    meaning="How it uses its GPUs: saturated, resident_idle, memory_bound, compute_bound_small, underused, allocated_idle, allocated_unused.",
+)
+
+TEAM_GPUS = gauge("team:gpus:count", *TEAM, "state", meaning="GPUs that a team holds: allocated, and of these idle.")
+TEAM_COMPUTE_ACTIVE = gauge("team:compute_active:sum", *TEAM, unit=Unit.RATIO, meaning="As of the pods.")
+TEAM_POWER = gauge("team:gpu_power_watts:sum", *TEAM, unit=Unit.WATTS, meaning="Power of its GPUs.")

@@ -1,0 +1,1 @@
+"""From devices to nodes, workloads, teams and clusters; these read normalized series only."""

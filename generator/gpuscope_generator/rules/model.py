@@ -1,0 +1,83 @@
+"""Rules of Prometheus as data: what is recorded, from which expression, in which group and file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpuscope_generator.promql import Expression, QueryError, Series, Vector
+
+__all__ = ["Group", "Recording", "RuleFile", "recording"]
+
+_NAME = re.compile(
+    r"(gpu|mig|port|node|pod|workload|team|job|queue|model|filesystem|target|partition|source|cluster)"
+    r":[a-z][a-z0-9_]*:[a-z0-9_]+"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """One recording rule.
+
+    Attributes:
+        series: what it makes; several rules may make the same series from different sources.
+        expression: from what.
+        labels: fixed labels of the result.
+    """
+
+    series: Series
+    expression: Expression
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def recording(series: Series, expression: Vector, **labels: str) -> Recording:
+    """A recording rule that is known to keep what the series promises.
+
+    Args:
+        series: what is recorded, named ``level:metric:operations``.
+        expression: its result must carry exactly the labels of the series, the fixed ones set aside.
+        labels: fixed labels of the result.
+
+    Raises:
+        QueryError: a name of another form, or a result with labels that are missing or too many.
+    """
+    if not _NAME.fullmatch(series.name):
+        raise QueryError(f"{series.name} is no level:metric:operations")
+    if expression.labels is not None:
+        found = expression.labels | labels.keys()
+        if found != set(series.labels):
+            missing = ", ".join(sorted(set(series.labels) - found)) or "none"
+            extra = ", ".join(sorted(found - set(series.labels))) or "none"
+            raise QueryError(f"{series.name}: labels missing {missing}; too many {extra}: {expression.text}")
+    return Recording(series, expression, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rules that are evaluated one after the other, so that a later one reads what an earlier one made.
+
+    Attributes:
+        name: unique in all files; ``gpuscope-<subject>``.
+        interval_s: seconds between two evaluations.
+        rules: in order of evaluation.
+    """
+
+    name: str
+    interval_s: int
+    rules: tuple[Recording, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """One file under ``alert_rules/``.
+
+    Attributes:
+        path: below ``alert_rules/``, such as ``recording/dcgm.yaml``.
+        comment: what it does and where its input comes from, for its head.
+        groups: its groups.
+    """
+
+    path: str
+    comment: str
+    groups: tuple[Group, ...]

@@ -1,0 +1,37 @@
+"""From the labels of any source to ours: which cluster, which node."""
+
+from __future__ import annotations
+
+from gpuscope_generator.promql import Matcher, Selector, Series, Vector, label_join, label_replace, matchers, select
+from gpuscope_generator.settings import Settings
+
+__all__ = ["canonical", "of_source"]
+
+
+def of_source(series: Series, settings: Settings, source: str, *conditions: Matcher) -> Selector[Series]:
+    """A raw series of a source, with the conditions that the settings give for that source.
+
+    Args:
+        series: what to read.
+        settings: for ``selectors``.
+        source: name of the source in ``selectors``, such as ``dcgm``.
+        conditions: more of them.
+    """
+    return select(series, *conditions, *matchers(settings.selectors.get(source, "")))
+
+
+def canonical(inner: Vector, settings: Settings, *, node_from: tuple[str, ...] = ()) -> Vector:
+    """Gives a raw vector the labels ``cluster`` and ``node``.
+
+    The node is the first that is not empty of ``node_from``, ``node``, and the host of ``instance``.
+
+    Args:
+        inner: a selector, or a rate of one, with its own labels still there.
+        settings: for ``cluster_label``.
+        node_from: labels in which the source itself names the node, such as ``Hostname`` and ``hostname``.
+    """
+    joined = label_join(inner, "node", ";", *node_from, "node", "instance")
+    named = label_replace(joined, "node", "$1", "node", ";*([^;:]+).*")
+    if settings.cluster_label == "cluster":
+        return named
+    return label_replace(named, "cluster", "$1", settings.cluster_label, "(.+)")

@@ -1,0 +1,93 @@
+"""What a user may choose: thresholds, links, labels, prices. One object; alert and panel read the same number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["Intervals", "Settings", "Thresholds"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """Numbers at which something is worth a color, and an alert. Ratios are 0 to 1.
+
+    Attributes:
+        idle_ratio: below this compute activity a GPU counts as idle. Raise it where a monitoring agent itself keeps
+            GPUs a little busy.
+        idle_minutes: how long it must last.
+        low_utilization_ratio: below this mean activity an allocated GPU is poorly used.
+        memory_high_ratio: share of GPU memory in use above which little is left.
+        temperature_margin_celsius: distance to the slowdown temperature below which a GPU is hot.
+        kv_cache_high_ratio: share of the key-value cache in use above which requests will wait.
+        ttft_slo_seconds: time to first token that a request should not exceed.
+        inter_token_slo_seconds: time between two tokens that should not be exceeded.
+        slo_objective: share of requests that must meet these.
+        storage_high_ratio: share of a file system in use above which it is nearly full.
+        storage_critical_ratio: share at which writes are about to fail.
+        checkpoint_age_seconds: age of the newest checkpoint above which too much work is at risk.
+        unknown_fault_ratio: share of unexplained faults above which the shares of the others mean little.
+    """
+
+    idle_ratio: float = 0.01
+    idle_minutes: int = 30
+    low_utilization_ratio: float = 0.3
+    memory_high_ratio: float = 0.95
+    temperature_margin_celsius: float = 5.0
+    kv_cache_high_ratio: float = 0.9
+    ttft_slo_seconds: float = 2.0
+    inter_token_slo_seconds: float = 0.1
+    slo_objective: float = 0.99
+    storage_high_ratio: float = 0.8
+    storage_critical_ratio: float = 0.95
+    checkpoint_age_seconds: float = 7200.0
+    unknown_fault_ratio: float = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """Seconds between two evaluations of the rules.
+
+    Attributes:
+        normalize: from sources to one series a GPU, and from these to nodes.
+        aggregate: to workloads, teams, and the cluster.
+        slow: over days, such as reliability over 30 days.
+    """
+
+    normalize: int = 30
+    aggregate: int = 60
+    slow: int = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that the generator can be told.
+
+    Attributes:
+        cluster_label: the label of the sources that names the cluster. Boards and rules call it ``cluster``.
+        selectors: PromQL conditions by source, such as ``dcgm: job="dcgm-exporter"``; empty reads all series of that
+            name.
+        thresholds: numbers at which something is worth a color and an alert.
+        intervals: of the rules.
+        scrape_interval: the slowest scrape; no point of a graph lies closer, such as ``30s``.
+        link_prefix: before ``/d/…`` where Grafana does not live at the root of its host.
+        runbook_prefix: where the runbooks lie.
+        panels_off: ``board/panel`` of panels to leave out, such as ``cluster/energy``.
+        extra_tags: tags of all boards besides ``gpuscope``.
+        editable: whether a board can be changed in Grafana.
+        prices: cost of one GPU for an hour, by model name as the driver spells it.
+        currency: of the prices, as Grafana's unit spells it, such as ``currencyUSD``.
+    """
+
+    cluster_label: str = "cluster"
+    selectors: Mapping[str, str] = field(default_factory=dict)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    intervals: Intervals = field(default_factory=Intervals)
+    scrape_interval: str = "30s"
+    link_prefix: str = ""
+    runbook_prefix: str = "https://github.com/gpuscope/gpuscope/blob/main/docs/runbooks"
+    panels_off: frozenset[str] = frozenset()
+    extra_tags: tuple[str, ...] = ()
+    editable: bool = False
+    prices: Mapping[str, float] = field(default_factory=dict)
+    currency: str = "currencyUSD"

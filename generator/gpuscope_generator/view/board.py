@@ -1,0 +1,118 @@
+"""A board: rows of panels, what may be chosen above them, and where they lie on the grid."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpuscope_generator.promql import Expression
+from gpuscope_generator.view.link import Noun
+from gpuscope_generator.view.panel import COLUMNS, Panel
+from gpuscope_generator.view.variable import Variable
+
+__all__ = ["Annotation", "Board", "Place", "Row", "panel_id", "placed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """Events drawn across all graphs.
+
+    Attributes:
+        name: what the switch at the top says.
+        expression: a sample at each event, or as long as a state lasts.
+        title: text of an event, such as ``{{alertname}}``.
+        text: more of it.
+        color: of the mark.
+        enabled: on when the board opens.
+        step: distance of two samples.
+    """
+
+    name: str
+    expression: Expression
+    title: str
+    text: str = ""
+    color: str
+    enabled: bool = True
+    step: str = "60s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Panels under one heading.
+
+    Attributes:
+        title: the heading; empty for the panels at the top.
+        panels: from left to right, then down.
+        collapsed: closed when the board opens; its queries then cost nothing.
+    """
+
+    title: str
+    panels: tuple[Panel, ...]
+    collapsed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """One dashboard.
+
+    Attributes:
+        noun: which board; uid and file follow from it.
+        title: its name.
+        description: what question it answers, in one sentence.
+        variables: from left to right; a later one may depend on an earlier one.
+        rows: from the top.
+        annotations: events over the graphs.
+        time_from: start of the time range when the board opens.
+        refresh: how often it asks anew.
+    """
+
+    noun: Noun
+    title: str
+    description: str
+    variables: tuple[Variable, ...]
+    rows: tuple[Row, ...]
+    annotations: tuple[Annotation, ...] = ()
+    time_from: str = "now-6h"
+    refresh: str = "1m"
+
+    @property
+    def panels(self) -> Iterator[Panel]:
+        """All panels, from the top."""
+        for row in self.rows:
+            yield from row.panels
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something lies on the grid, in columns and in rows of 30 pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+def placed(panels: tuple[Panel, ...], top: int) -> list[tuple[Panel, Place]]:
+    """Puts panels side by side, and below each other where 24 columns are full: they cannot overlap.
+
+    Args:
+        panels: in reading order.
+        top: first free row of the grid.
+    """
+    found: list[tuple[Panel, Place]] = []
+    x = 0
+    y = top
+    tallest = 0
+    for panel in panels:
+        if x + panel.width > COLUMNS:
+            x, y, tallest = 0, y + tallest, 0
+        found.append((panel, Place(x, y, panel.width, panel.height)))
+        x += panel.width
+        tallest = max(tallest, panel.height)
+    return found
+
+
+def panel_id(key: str) -> int:
+    """The number of a panel on its board, the same for ever: links to single panels name it."""
+    return zlib.crc32(key.encode()) % 1_000_000 + 1

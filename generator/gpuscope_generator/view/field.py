@@ -1,0 +1,77 @@
+"""How one field is shown: unit, bounds, thresholds, texts for values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuscope_generator.view import palette
+from gpuscope_generator.view.unit import Unit
+
+__all__ = ["Thresholds", "ValueText", "field_defaults", "value_mappings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From which value on which color. The number itself comes from the settings, where the alert reads it too.
+
+    Attributes:
+        base: color below the first step.
+        steps: (value, color), rising.
+    """
+
+    base: str = palette.NEUTRAL
+    steps: tuple[tuple[float, str], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The way Grafana writes it."""
+        first: dict[str, Any] = {"color": self.base, "value": None}
+        return {
+            "mode": "absolute",
+            "steps": [first, *({"color": color, "value": value} for value, color in self.steps)],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ValueText:
+    """A word, and a color, in place of a number: never color alone."""
+
+    text: str
+    color: str = palette.TEXT
+
+
+def value_mappings(texts: Mapping[str, ValueText]) -> list[dict[str, Any]]:
+    """Value mappings as Grafana writes them; keys are values as text."""
+    if not texts:
+        return []
+    options = {
+        value: {"text": shown.text, "color": shown.color, "index": index}
+        for index, (value, shown) in enumerate(texts.items())
+    }
+    return [{"type": "value", "options": options}]
+
+
+def field_defaults(
+    *,
+    unit: Unit,
+    thresholds: Thresholds | None = None,
+    texts: Mapping[str, ValueText] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    decimals: int | None = None,
+    no_value: str = "",
+) -> dict[str, Any]:
+    """The part of a field's configuration that all kinds of panels share. What is not given is left out."""
+    found: dict[str, Any] = {"unit": unit.value, "mappings": value_mappings(texts or {})}
+    if thresholds is not None:
+        found["thresholds"] = thresholds.as_json()
+    if low is not None:
+        found["min"] = low
+    if high is not None:
+        found["max"] = high
+    if decimals is not None:
+        found["decimals"] = decimals
+    if no_value:
+        found["noValue"] = no_value
+    return found

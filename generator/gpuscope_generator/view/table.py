@@ -1,0 +1,223 @@
+"""Tables: one row an entity, one column a label or a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from gpuscope_generator.promql import Vector
+from gpuscope_generator.view.field import Thresholds, ValueText, value_mappings
+from gpuscope_generator.view.link import Link, WebLink
+from gpuscope_generator.view.panel import Panel
+from gpuscope_generator.view.query import Query
+from gpuscope_generator.view.unit import Unit
+
+__all__ = ["Cell", "LabelColumn", "Table", "ValueColumn"]
+
+
+class Cell(StrEnum):
+    """How a cell looks."""
+
+    PLAIN = "auto"
+    COLORED_TEXT = "color-text"
+    COLORED_BACKGROUND = "color-background"
+    BAR = "gauge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelColumn:
+    """A label of the rows.
+
+    Attributes:
+        label: its name in the answers.
+        title: what the reader sees.
+        links: where the cell leads.
+        width: in pixels.
+        texts: words in place of values.
+        hidden: not shown, but links may name it.
+    """
+
+    label: str
+    title: str
+    links: tuple[Link | WebLink, ...] = ()
+    width: int | None = None
+    texts: Mapping[str, ValueText] = field(default_factory=dict)
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueColumn:
+    """A number for each row.
+
+    Attributes:
+        title: what the reader sees.
+        expression: the query, which carries the labels of the rows.
+        unit: of the value.
+        cell: how it looks.
+        thresholds: from which value on which color.
+        texts: words in place of values.
+        links: where the cell leads.
+        width: in pixels.
+        low: lower end of a bar.
+        high: upper end of a bar.
+        decimals: digits behind the point.
+        hidden: not shown: the query is there for the labels that it brings.
+    """
+
+    title: str
+    expression: Vector
+    unit: Unit = Unit.NONE
+    cell: Cell = Cell.PLAIN
+    thresholds: Thresholds | None = None
+    texts: Mapping[str, ValueText] = field(default_factory=dict)
+    links: tuple[Link | WebLink, ...] = ()
+    width: int | None = None
+    low: float | None = None
+    high: float | None = None
+    decimals: int | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Panel):
+    """A table, merged from one instant query a value column.
+
+    Rows are joined where all labels that both answers carry are equal: aggregate every column by the same labels.
+
+    Attributes:
+        columns: from left to right.
+        sort_by: title of the column to sort by.
+        descending: the largest first.
+        paginate: pages in place of a scroll bar.
+    """
+
+    kind: ClassVar[str] = "table"
+
+    width: int = 24
+    height: int = 10
+    columns: tuple[LabelColumn | ValueColumn, ...] = ()
+    sort_by: str = ""
+    descending: bool = True
+    paginate: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        titles = [column.title for column in self.columns]
+        if len(set(titles)) != len(titles):
+            raise ValueError(f"table {self.key}: two columns of one title")
+        if self.sort_by and self.sort_by not in titles:
+            raise ValueError(f"table {self.key}: sorted by {self.sort_by!r}, which is no column")
+        if self.queries:
+            raise ValueError(f"table {self.key}: queries come from its columns")
+        object.__setattr__(self, "queries", tuple(Query(expression=c.expression, instant=True) for c in self.values))
+
+    @property
+    def values(self) -> tuple[ValueColumn, ...]:
+        """The columns that ask."""
+        return tuple(column for column in self.columns if isinstance(column, ValueColumn))
+
+    @property
+    def answer_format(self) -> str:
+        return "table"
+
+    @property
+    def always_instant(self) -> bool:
+        return True
+
+    def cell_title(self, label: str) -> str:
+        for column in self.columns:
+            if isinstance(column, LabelColumn) and column.label == label:
+                return column.title
+        raise ValueError(f"table {self.key}: a link names {label}, which is no column")
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "showHeader": True,
+            "cellHeight": "sm",
+            "footer": {"show": False, "reducer": ["sum"], "countRows": False, "enablePagination": self.paginate},
+            "sortBy": [{"displayName": self.sort_by, "desc": self.descending}] if self.sort_by else [],
+        }
+
+    def custom(self) -> dict[str, Any]:
+        return {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False, "filterable": True}
+
+    def color(self) -> dict[str, Any]:
+        return {"mode": "thresholds"}
+
+    def transformations(self) -> list[dict[str, Any]]:
+        source: dict[str, str] = {}
+        values = self.values
+        for column in self.columns:
+            if isinstance(column, LabelColumn):
+                source[column.label] = column.title
+            else:
+                source[value_field(values.index(column), len(values))] = column.title
+        order = {name: index for index, name in enumerate(source)}
+        found: list[dict[str, Any]] = [{"id": "merge", "options": {}}] if len(values) > 1 else []
+        found.append(
+            {
+                "id": "organize",
+                "options": {
+                    "excludeByName": {"Time": True} | dict.fromkeys(self._unshown(), True),
+                    "indexByName": order,
+                    "renameByName": source,
+                },
+            }
+        )
+        return found
+
+    def _unshown(self) -> list[str]:
+        shown = {column.label for column in self.columns if isinstance(column, LabelColumn)}
+        carried = {label for column in self.values for label in column.expression.labels or ()}
+        return sorted(carried - shown)
+
+    def overrides(self) -> list[dict[str, Any]]:
+        return [
+            {"matcher": {"id": "byName", "options": column.title}, "properties": _properties(column)}
+            for column in self.columns
+            if _properties(column)
+        ]
+
+
+def value_field(index: int, count: int) -> str:
+    """What Grafana calls the values of a query in a table."""
+    return f"Value #{ref_id(index)}" if count > 1 else "Value"
+
+
+def ref_id(index: int) -> str:
+    """A, B … Z, AA, AB …: the name of a query inside its panel."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def _properties(column: LabelColumn | ValueColumn) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    if column.width is not None:
+        found.append({"id": "custom.width", "value": column.width})
+    if column.texts:
+        found.append({"id": "mappings", "value": value_mappings(column.texts)})
+    if column.hidden:
+        found.append({"id": "custom.hidden", "value": True})
+    if isinstance(column, LabelColumn):
+        return found
+    found.append({"id": "unit", "value": column.unit.value})
+    if column.decimals is not None:
+        found.append({"id": "decimals", "value": column.decimals})
+    if column.low is not None:
+        found.append({"id": "min", "value": column.low})
+    if column.high is not None:
+        found.append({"id": "max", "value": column.high})
+    if column.thresholds is not None:
+        found.append({"id": "thresholds", "value": column.thresholds.as_json()})
+    if column.cell is not Cell.PLAIN:
+        options: dict[str, Any] = {"type": column.cell.value}
+        if column.cell is Cell.BAR:
+            options |= {"mode": "basic", "valueDisplayMode": "text"}
+        found.append({"id": "custom.cellOptions", "value": options})
+    return found

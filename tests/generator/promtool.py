@@ -1,0 +1,75 @@
+"""Rules and queries on known samples, through the real promtool."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from gpuscope_generator.output import rule_texts
+from gpuscope_generator.promql import Expression
+from gpuscope_generator.promql.filling import Filling, filled
+from gpuscope_generator.settings import Settings
+
+ALL = dict.fromkeys(
+    ("cluster", "node", "gpu", "namespace", "workload_kind", "workload", "pod", "team", "queue", "model"), ".*"
+)
+"""Every variable as it stands while nothing is chosen."""
+
+
+def expect(
+    folder: Path,
+    samples: Mapping[str, str],
+    expected: Mapping[str | Expression, Mapping[str, float] | None],
+    *,
+    at: str = "10m",
+    every: str = "30s",
+    settings: Settings | None = None,
+    variables: Mapping[str, str | Sequence[str]] | None = None,
+    range_s: int = 600,
+    rules: bool = True,
+) -> None:
+    """Asserts what queries give on known samples, with all recording rules loaded.
+
+    Args:
+        folder: an empty folder.
+        samples: values by series in promtool's notation, as ``{'up{job="x"}': "1x20"}``.
+        expected: for each query, the value by label set, as ``{'{node="a"}': 3.0}``; ``None`` or ``{}``: nothing.
+        at: when.
+        every: distance of the samples.
+        settings: of the rules.
+        variables: what is chosen on the board; everything where not given.
+        range_s: length of the time range of the board.
+        rules: load the recording rules.
+    """
+    files = []
+    for path, text in rule_texts(settings or Settings()).items() if rules else ():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        files.append(str(target))
+    filling = Filling(values=ALL | dict(variables or {}), range_s=range_s)
+    document = {
+        "rule_files": files,
+        "evaluation_interval": every,
+        "tests": [
+            {
+                "interval": every,
+                "input_series": [{"series": series, "values": values} for series, values in samples.items()],
+                "promql_expr_test": [
+                    {
+                        "expr": filled(str(query), filling),
+                        "eval_time": at,
+                        "exp_samples": [{"labels": labels, "value": value} for labels, value in (found or {}).items()],
+                    }
+                    for query, found in expected.items()
+                ],
+            }
+        ],
+    }
+    test = folder / "test.yaml"
+    test.write_text(yaml.safe_dump(document, sort_keys=False, width=10_000))
+    done = subprocess.run(
+        ["promtool", "test", "rules", test.name], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
