@@ -165,7 +165,20 @@ AGENT_FAILURES = Metric(
     help="Answers of agents that did not come or could not be used, by why.",
     tier=Tier.SELF,
     source="the collector itself",
-    values=(("address", "connection", "status", "timeout", "too_large", "malformed", "stale", "busy"),),
+    values=(
+        (
+            "address",
+            "connection",
+            "tls",
+            "unauthorized",
+            "status",
+            "timeout",
+            "too_large",
+            "malformed",
+            "stale",
+            "busy",
+        ),
+    ),
     note="stale: the answer is of another time than the collector's, because the agent is stuck or a clock is wrong.",
 )
 JOBS = Metric(

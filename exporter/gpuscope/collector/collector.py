@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from gpuscope import __version__
 from gpuscope.api import Server, WebSettings
+from gpuscope.collector.debut import HOLD_S
 from gpuscope.collector.election import Election
 from gpuscope.collector.pages import ROUTES
 from gpuscope.collector.publishing import waiting_exposition
@@ -14,7 +15,9 @@ from gpuscope.collector.snapshot import CollectorSnapshot
 from gpuscope.collector.term import OpenSources, Term
 from gpuscope.errors import GpuscopeError
 from gpuscope.faults.xids import XidCatalogue
-from gpuscope.workloads.agents import AgentFaults, check_urls
+from gpuscope.workloads.agent_access import AgentAccess
+from gpuscope.workloads.agent_target import check_urls
+from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import STALLED_AFTER_S, Book
 from gpuscope.workloads.classification import classify
 from gpuscope.workloads.fault import Classification
@@ -42,7 +45,9 @@ class Collector:
         xids: meaning of each XID.
         interval_s: time between two looks.
         agents: base URLs of the agents whose faults explain ends of attempts; none reads no agents.
+        agent_access: what agents want to know of who asks.
         stalled_after_s: progress that stands still for longer makes a job stalled.
+        counter_hold_s: so long new counters are shown as they were before.
 
     Raises:
         ConfigError: a port is in use, or the web configuration is bad. Nothing runs then.
@@ -51,6 +56,7 @@ class Collector:
     def __init__(
         self, open_sources: OpenSources, open_store: Callable[[], Store], election: Election, web: WebSettings,
         xids: XidCatalogue, interval_s: float, agents: Sequence[str] = (), stalled_after_s: float = STALLED_AFTER_S,
+        counter_hold_s: float = HOLD_S, agent_access: AgentAccess | None = None,
     ) -> None:  # fmt: skip
         self._open_sources = open_sources
         self._open_store = open_store
@@ -58,7 +64,9 @@ class Collector:
         self._xids = xids
         self._interval_s = interval_s
         self._agents = check_urls(agents)
+        self._agent_access = agent_access
         self._stalled_after_s = stalled_after_s
+        self._counter_hold_s = counter_hold_s
         self._publishing = threading.Lock()
         self._term: Term | None = None
         self._waits = "has not asked yet whether it leads"
@@ -121,14 +129,17 @@ class Collector:
         self._election.release()
 
     def _begin(self) -> str:
-        agents = AgentFaults(self._agents, NodeFaults()) if self._agents else None
+        agents = AgentFaults(self._agents, NodeFaults(), self._agent_access) if self._agents else None
 
         def open_book(store: Store) -> Book:
             faults = None if agents is None else agents.memory
             return Book(store, self._classify, trigger_of, faults, self._stalled_after_s)
 
         try:
-            term = Term(self._open_store(), open_book, self._open_sources, self._interval_s, self._publish, agents)
+            term = Term(
+                self._open_store(), open_book, self._open_sources, self._interval_s, self._publish, agents,
+                self._counter_hold_s,
+            )  # fmt: skip
         except GpuscopeError as error:
             # Settings were checked at the start: the disk, or whoever shares it, changed since then.
             self._election.release()

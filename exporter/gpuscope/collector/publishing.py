@@ -6,6 +6,7 @@ from gpuscope.catalogue import CLUSTER_METRICS
 from gpuscope.catalogue import scheduler as s
 from gpuscope.catalogue import training as t
 from gpuscope.catalogue.metric import Sample
+from gpuscope.collector.debut import Debut
 from gpuscope.collector.follower import Follower
 from gpuscope.sampling.exposition import Exposition, render_blocks
 from gpuscope.sampling.process import process_text
@@ -17,21 +18,26 @@ __all__ = ["exposition", "waiting_exposition"]
 
 
 def exposition(
-    book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation], agents: AgentFaults | None = None
-) -> Exposition:
+    book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation], debut: Debut,
+    agents: AgentFaults | None = None,
+) -> Exposition:  # fmt: skip
     """The metrics of this moment.
 
     Args:
         book: jobs.
         followers: how each scheduler answers.
         seen: the last look at each scheduler.
+        debut: holds counters that are new.
         agents: how the agents answer, ``None`` where nobody reads them.
     """
-    samples = [Sample(s.LEADER, (), 1.0), *book.samples()]
+    samples = [Sample(s.LEADER, (), 1.0), *debut.shown(book.counters()), *book.job_series()]
     for follower in followers:
         samples += _source(follower)
+        samples += debut.shown(_problems(follower))
     if agents is not None:
-        samples += _agents(agents)
+        for state, count in (("answering", agents.answering), ("failed", agents.failed)):
+            samples.append(Sample(t.AGENTS, (state,), float(count)))
+        samples += debut.shown(_agent_failures(agents))
     for look in seen.values():
         samples += _nodes(look)
         samples += _pods(look, book)
@@ -51,15 +57,16 @@ def _source(follower: Follower) -> Iterator[Sample]:
     if status.answered is not None:
         yield Sample(s.LAST_SUCCESS, (name,), status.answered)
     yield Sample(s.LOOK_SECONDS, (name,), status.seconds)
+
+
+def _problems(follower: Follower) -> Iterator[Sample]:
     for reason, count in sorted(follower.problems.items()):
-        yield Sample(s.PROBLEMS, (name, reason), float(count))
+        yield Sample(s.PROBLEMS, (follower.status.name, reason), float(count))
 
 
-def _agents(agents: AgentFaults) -> Iterator[Sample]:
-    yield Sample(t.AGENTS, ("answering",), float(agents.answering))
-    yield Sample(t.AGENTS, ("failed",), float(agents.failed))
-    for reason, count in sorted(agents.failures.items()):
-        yield Sample(t.AGENT_FAILURES, (reason,), float(count))
+def _agent_failures(agents: AgentFaults) -> Iterator[Sample]:
+    for reason in t.AGENT_FAILURES.closed_labels["reason"]:
+        yield Sample(t.AGENT_FAILURES, (reason,), float(agents.failures[reason]))
 
 
 def _nodes(look: Observation) -> Iterator[Sample]:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from gpuscope.collector.debut import HOLD_S, Debut
 from gpuscope.collector.follower import Follower, SchedulerSource
 from gpuscope.collector.publishing import exposition
 from gpuscope.collector.snapshot import SourceStatus
@@ -32,6 +33,7 @@ class Term:
         agents: reads the faults of the nodes, ``None`` where nobody does; stopped by ``end``.
         interval_s: time between two looks.
         changed: called after each look, on the thread of its scheduler.
+        counter_hold_s: so long new counters are shown as they were before.
 
     Raises:
         ConfigError: a scheduler cannot be followed; the store is closed.
@@ -39,15 +41,17 @@ class Term:
 
     def __init__(
         self, store: Store, open_book: Callable[[Store], Book], open_sources: OpenSources, interval_s: float,
-        changed: Callable[[], None], agents: AgentFaults | None = None,
+        changed: Callable[[], None], agents: AgentFaults | None = None, counter_hold_s: float = HOLD_S,
     ) -> None:  # fmt: skip
         self._store = store
         self._agents = agents
         self._lock = threading.Lock()
         self._over = False
         self._seen: dict[str, Observation] = {}
+        self._debut = Debut(counter_hold_s)
         try:
             self._book = open_book(store)
+            self._debut.take_up(self._book.counters())
             self._followers = [Follower(one, interval_s, self._take, changed) for one in open_sources(self._book.jobs)]
         except BaseException:
             store.close()
@@ -82,7 +86,7 @@ class Term:
         """The metrics, and all jobs, newest first."""
         with self._lock:
             jobs = sorted(self._book.jobs.values(), key=lambda job: -job.created)
-            return exposition(self._book, self._followers, self._seen, self._agents), tuple(jobs)
+            return exposition(self._book, self._followers, self._seen, self._debut, self._agents), tuple(jobs)
 
     def _nodes(self) -> list[str]:
         with self._lock:

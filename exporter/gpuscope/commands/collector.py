@@ -36,14 +36,20 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     from gpuscope.collector import Collector
     from gpuscope.collector.sources import election, sources
     from gpuscope.faults.xids import XidCatalogue
-    from gpuscope.workloads.agents import check_urls
+    from gpuscope.workloads.agent_access import AgentAccess, Credentials
+    from gpuscope.workloads.agent_target import check_urls
     from gpuscope.workloads.store import Store
 
     web = WebSettings.of(settings)
     web.check()
     load_web_config(web.web_config_file)
     xids = XidCatalogue.load(settings.file("xid-catalogue"))
-    check_urls(settings["agents"])
+    credentials = Credentials(
+        settings["agents.user"],
+        *(settings.file(f"agents.{name}-file") for name in ("password", "ca", "cert", "key")),
+    )
+    credentials.check(check_urls(settings["agents"]))
+    access = AgentAccess(credentials)
     open_sources = sources(settings)
     if check_config:
         click.echo(f"# the configuration is valid; {len(loaded.origins)} of {len(COLLECTOR_OPTIONS)} are not defaults")
@@ -59,6 +65,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     collector = Collector(
         open_sources, lambda: Store(state_file), election(settings), web, xids, interval_s=settings["interval"],
         agents=settings["agents"], stalled_after_s=settings["stalled-after"],
+        counter_hold_s=settings["counter-hold"], agent_access=access,
     )  # fmt: skip
     collector.start()
     ended.wait()

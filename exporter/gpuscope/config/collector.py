@@ -30,11 +30,24 @@ COLLECTOR_OPTIONS: tuple[Option, ...] = (
         "URL of agents whose faults explain why attempts ended, such as http://{node}:9836, where {node} stands for "
         "each node, or http://agents.monitoring.svc:9836, whose every address is asked. May be given several times.",
     ),
+    Option("agents.user", _T.TEXT, "", "Name for agents that want a password."),
+    Option("agents.password-file", _T.FILE, "", "File with the password. It is read again when it changes."),
+    Option(
+        "agents.ca-file", _T.FILE, "",
+        "File with the authorities that certificates of agents come from. Empty takes those of the system.",
+    ),
+    Option("agents.cert-file", _T.FILE, "", "File with the certificate for agents that want one."),
+    Option("agents.key-file", _T.FILE, "", "File with the key of that certificate."),
     Option(
         "stalled-after", _T.DURATION, 600.0,
         "Reported progress that stands still for longer makes a job stalled.", low=10, high=86_400,
     ),
     Option("interval", _T.DURATION, 15.0, "Time between two looks at a scheduler.", low=1, high=3600),
+    Option(
+        "counter-hold", _T.DURATION, 60.0,
+        "A counter that begins is shown as 0 for so long, and after a restart as it was before, so that increase() "
+        "sees its first event. At least one scrape interval; 0s shows every value at once.", high=3600,
+    ),
     Option(
         "state-file", _T.FILE, "",
         "SQLite file that keeps counters and jobs over restarts. Empty keeps them in memory: then a restart begins "

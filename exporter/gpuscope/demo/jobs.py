@@ -15,6 +15,7 @@ from gpuscope.table.web import ask_jobs, open_session
 __all__ = ["DemoJobs", "job_checks", "start_collector"]
 
 _INTERVAL = "2s"
+_COUNTER_HOLD = "4s"
 _JOB = 'job="gpuscope-collector"'
 
 
@@ -49,7 +50,8 @@ def start_collector(children: Children, folder: Path) -> Iterator[DemoJobs]:
         "collector",
         [
             sys.executable, "-m", "gpuscope", "collector", "--slurm", "--slurm.commands", str(folder / "slurm"),
-            "--interval", _INTERVAL, "--state-file", str(folder / "jobs.sqlite"), "--web.listen-address", address,
+            "--interval", _INTERVAL, "--counter-hold", _COUNTER_HOLD, "--state-file", str(folder / "jobs.sqlite"),
+            "--web.listen-address", address,
         ],
     )  # fmt: skip
     slurm.start()

@@ -108,7 +108,7 @@ def collector(command: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -
 
     def start(*flags: str) -> Running:
         log = f"log-{len(started)}"
-        words = ["--web.listen-address", "127.0.0.1:0", "--interval", "1s", *flags]
+        words = ["--web.listen-address", "127.0.0.1:0", "--interval", "1s", "--counter-hold", "0s", *flags]
         one = Running(command(log, *words), tmp_path / log)
         started.append(one)
         wait_for(lambda: one.url or one.process.poll() is not None, "an address")

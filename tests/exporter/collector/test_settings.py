@@ -29,6 +29,8 @@ def refused(command: Callable[..., "subprocess.Popen[bytes]"], tmp_path: Path, *
         (("--kubernetes", "--kubernetes.config", "/proc/none"), "/proc/none"),
         (("--slurm", "--kubernetes.lease", "monitoring/gpuscope"), "--kubernetes.lease"),
         (("--slurm", "--nonsense"), "--nonsense"),
+        (("--slurm", "--agents", "http://n1", "--agents.user", "joe"), "--agents.user"),
+        (("--slurm", "--agents", "https://n1", "--agents.ca-file", "/proc/none"), "--agents.ca-file /proc/none"),
     ],
 )
 def test_bad_setting_is_told_in_one_line(command, tmp_path: Path, flags: tuple[str, ...], word: str) -> None:

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from gpuscope.errors import ConfigError
 from gpuscope.workloads.agent_answer import AnswerError, read_answer
-from gpuscope.workloads.agents import AgentFaults, check_urls
+from gpuscope.workloads.agent_target import check_urls
+from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.attribution_window import NodeEvent
 from gpuscope.workloads.node_faults import KEEP_S, NodeFaults
 
