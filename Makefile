@@ -60,9 +60,8 @@ types: install ## Check types
 	$(BIN)/mypy
 
 .PHONY: generate
-generate: install ## Write the generated parts of the documentation
-	$(BIN)/gpuscope-generator reference
-	$(BIN)/gpuscope-generator tables
+generate: install ## Write boards, rules and the generated parts of the documentation
+	$(BIN)/gpuscope-generator all
 	$(BIN)/gpuscope settings --update docs/configuration.md
 	$(BIN)/gpuscope settings --collector --update docs/collector.md
 	$(BIN)/gpuscope xids --update docs/faults.md
@@ -72,8 +71,7 @@ generate: install ## Write the generated parts of the documentation
 
 .PHONY: check-generated
 check-generated: install ## Fail when generated files are stale
-	$(BIN)/gpuscope-generator reference --check
-	$(BIN)/gpuscope-generator tables --check
+	$(BIN)/gpuscope-generator all --check
 	$(BIN)/gpuscope settings --update docs/configuration.md --check
 	$(BIN)/gpuscope settings --collector --update docs/collector.md --check
 	$(BIN)/gpuscope xids --update docs/faults.md --check

@@ -1,11 +1,12 @@
 """The command line of the generator."""
 
 import sys
-from pathlib import Path
 
 import click
 
 from gpuscope import __version__
+from gpuscope.errors import ConfigError
+from gpuscope_generator.commands import artefacts, documents
 
 __all__ = ["generator", "main"]
 
@@ -13,88 +14,17 @@ __all__ = ["generator", "main"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="gpuscope-generator")
 def generator() -> None:
-    """Builds the files of the repository that follow from the metric catalogue.
+    """Builds the Grafana boards, the rules of Prometheus and the pages that follow from the metric catalogue.
 
     \b
-    gpuscope-generator reference            write docs/metrics.md
-    gpuscope-generator reference --check    only say whether it is current
-    gpuscope-generator tables               fill the tables in README.md
+    gpuscope-generator all                       write everything into this folder
+    gpuscope-generator all --check               only say whether it is current
+    gpuscope-generator dashboards --settings my.yaml --out /tmp/boards
     """
 
 
-@generator.command()
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    default=Path("docs/metrics.md"),
-    show_default=True,
-    help="File to write; - prints the page.",
-)
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 and say what differs when the file is stale.")
-@click.pass_context
-def reference(context: click.Context, output: Path, check: bool) -> None:
-    """Write the reference of all metrics.
-
-    The file is replaced in one step, and only when something changed.
-    """
-    from gpuscope_generator.reference import page
-
-    text = page()
-    if str(output) == "-":
-        if check:
-            raise click.UsageError("--check needs a file, not -")
-        click.echo(text, nl=False)
-        return
-    _publish(context, "--output", output, text, check=check)
-
-
-@generator.command()
-@click.option(
-    "--page",
-    "pages",
-    type=click.Path(path_type=Path, dir_okay=False),
-    multiple=True,
-    default=[Path("README.md")],
-    show_default=True,
-    help="Page to fill; may be given more than once.",
-)
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 and say what differs when a page is stale.")
-@click.pass_context
-def tables(context: click.Context, pages: tuple[Path, ...], check: bool) -> None:
-    """Fill the tables inside pages that people write.
-
-    \b
-    A page asks for a table with two lines:
-      <!-- table: collectors -->
-      <!-- end of table -->
-    """
-    from gpuscope_generator.tables import fill
-
-    for page in pages:
-        try:
-            text = fill(page.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise click.ClickException(f"--page {page}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise click.ClickException(f"--page {page}: {error}") from error
-        _publish(context, "--page", page, text, check=check)
-
-
-def _publish(context: click.Context, flag: str, path: Path, text: str, *, check: bool) -> None:
-    from gpuscope_generator import artefact
-
-    try:
-        if check:
-            found = artefact.difference(path, text)
-            if found is not None:
-                click.echo(f"{path} is stale; run gpuscope-generator {context.info_name}\n{found}", err=True)
-                context.exit(1)
-            click.echo(f"{path} is current")
-        else:
-            changed = artefact.write(path, text)
-            click.echo(f"{path} {'written' if changed else 'was current'}")
-    except OSError as error:
-        raise click.ClickException(f"{flag} {path}: {error.strerror or error}") from error
+for _command in (*artefacts.everything(), documents.reference, documents.tables):
+    generator.add_command(_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -106,6 +36,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(0)
     except click.ClickException as error:
         click.echo(f"gpuscope-generator: error: {error.format_message()}", err=True)
+        sys.exit(2)
+    except ConfigError as error:
+        click.echo(f"gpuscope-generator: error: {error}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from gpuscope_generator.settings import Settings
 
-__all__ = ["dashboard_files", "rule_texts"]
+__all__ = ["dashboard_files", "document_files", "mixin_files", "rule_texts"]
+
+_WRITTEN_PAGES = ("README.md", "docs/generator.md")
+"""Pages that people write and that hold generated tables."""
 
 
 def dashboard_files(settings: Settings) -> Mapping[PurePosixPath, str]:
@@ -27,3 +30,28 @@ def rule_texts(settings: Settings) -> Mapping[PurePosixPath, str]:
     from gpuscope_generator.rules.files import rule_files
 
     return {PurePosixPath("alert_rules", file.path): rule_file_text(file) for file in rule_files(settings)}
+
+
+def mixin_files(settings: Settings) -> Mapping[PurePosixPath, str]:  # noqa: ARG001
+    """The monitoring mixin; it imports the boards and rules that lie beside it."""
+    return {}
+
+
+def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, str]:  # noqa: ARG001
+    """The generated pages, and with fresh tables the pages in that folder that people write.
+
+    Raises:
+        OSError: a page cannot be read.
+        ValueError: a page asks for a table that does not exist.
+    """
+    from gpuscope_generator import reference, tables
+
+    found = {PurePosixPath("docs/metrics.md"): reference.page()}
+    for name in _WRITTEN_PAGES:
+        path = folder / name
+        if path.is_file():
+            try:
+                found[PurePosixPath(name)] = tables.fill(path.read_text(encoding="utf-8"))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
+    return found

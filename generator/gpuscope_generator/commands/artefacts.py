@@ -1,0 +1,125 @@
+"""Commands that write boards, rules, the mixin and the pages about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["everything", "output_options", "settings_option"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_PARTS = ("dashboards", "rules", "mixin", "docs")
+_HELP = {
+    "all": "Write the boards, the rules, the mixin and the pages of the documentation.",
+    "dashboards": "Write the Grafana boards: dashboards/*.json.",
+    "rules": "Write the rules of Prometheus: alert_rules/.",
+    "mixin": "Write the monitoring mixin, with the boards and the rules that it imports.",
+    "docs": "Write the generated pages and tables of the documentation.",
+}
+_NEEDS = {
+    "all": _PARTS,
+    "dashboards": ("dashboards",),
+    "rules": ("rules",),
+    "mixin": ("dashboards", "rules", "mixin"),
+    "docs": ("docs",),
+}
+
+
+def settings_option(command: _F) -> _F:
+    """The flag ``--settings`` of every command that builds something."""
+    return click.option(
+        "--settings",
+        "settings_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="YAML or Jsonnet file with settings; docs/generator.md lists them.",
+    )(command)
+
+
+def output_options(command: _F) -> _F:
+    """The flags ``--out`` and ``--check``."""
+    out = click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=Path(),
+        show_default="this folder",
+        help="Folder that receives dashboards/, alert_rules/, mixin/ and docs/.",
+    )
+    check = click.option(
+        "--check", is_flag=True, help="Write nothing; exit 1 and say what differs when files are stale."
+    )
+    return out(check(command))
+
+
+def everything() -> list[click.Command]:
+    """The commands ``all``, ``dashboards``, ``rules``, ``mixin`` and ``docs``."""
+    return [_command(name) for name in ("all", *_PARTS)]
+
+
+def _command(name: str) -> click.Command:
+    @click.command(name, help=_HELP[name], short_help=_HELP[name])
+    @output_options
+    @settings_option
+    @click.pass_context
+    def command(context: click.Context, out: Path, check: bool, settings_file: Path | None) -> None:
+        _run(context, name, out, settings_file, check=check)
+
+    return command
+
+
+def _run(context: click.Context, name: str, out: Path, settings_file: Path | None, *, check: bool) -> None:
+    from gpuscope_generator import publication
+    from gpuscope_generator.settings import Settings
+
+    if settings_file is None:
+        settings = Settings()
+    else:
+        from gpuscope_generator.loading import load_settings
+
+        settings = load_settings(settings_file)
+    files = _files(name, settings, out)
+    owned = [folder for part in _NEEDS[name] for folder in _OWNED[part]]
+    try:
+        if check:
+            found = publication.differences(out, files, owned)
+            for path, difference in found:
+                click.echo(f"{out / path} is stale; run gpuscope-generator {name}\n{difference}", err=True)
+            if found:
+                context.exit(1)
+            click.echo(f"{len(files)} files are current")
+        else:
+            changes = publication.publish(out, files, owned)
+            for path, _ in changes:
+                click.echo(f"{out / path} {'written' if path in files else 'removed'}")
+            click.echo(f"{len(files) - sum(path in files for path, _ in changes)} files were current")
+    except OSError as error:
+        raise click.ClickException(f"--out {error.filename or out}: {error.strerror or error}") from error
+
+
+_OWNED: Mapping[str, tuple[str, ...]] = {
+    "dashboards": ("dashboards",),
+    "rules": ("alert_rules",),
+    "mixin": ("mixin",),
+    "docs": (),
+}
+
+
+def _files(name: str, settings: Any, out: Path) -> dict[PurePosixPath, str]:
+    from gpuscope_generator import output
+
+    made: dict[PurePosixPath, str] = {}
+    for part in _NEEDS[name]:
+        if part == "dashboards":
+            made |= output.dashboard_files(settings)
+        elif part == "rules":
+            made |= output.rule_texts(settings)
+        elif part == "mixin":
+            made |= output.mixin_files(settings)
+        else:
+            try:
+                made |= output.document_files(settings, out)
+            except (OSError, ValueError) as error:
+                raise click.ClickException(f"--out {out}: {error}") from error
+    return made
