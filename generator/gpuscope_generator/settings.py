@@ -27,6 +27,7 @@ class Thresholds:
         storage_critical_ratio: share at which writes are about to fail.
         checkpoint_age_seconds: age of the newest checkpoint above which too much work is at risk.
         unknown_fault_ratio: share of unexplained faults above which the shares of the others mean little.
+        stale_seconds: age of a sample above which its source is behind. Raise it where scrapes lie further apart.
     """
 
     idle_ratio: float = 0.01
@@ -42,6 +43,7 @@ class Thresholds:
     storage_critical_ratio: float = 0.95
     checkpoint_age_seconds: float = 7200.0
     unknown_fault_ratio: float = 0.3
+    stale_seconds: float = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

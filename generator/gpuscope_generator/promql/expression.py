@@ -116,16 +116,16 @@ class Vector(Expression):
 
     __slots__ = ()
 
-    def __add__(self, other: Vector | float) -> Vector:
+    def __add__(self, other: Vector | Scalar | float) -> Vector:
         return _binary(self, "+", other, Binding.ADD)
 
-    def __sub__(self, other: Vector | float) -> Vector:
+    def __sub__(self, other: Vector | Scalar | float) -> Vector:
         return _binary(self, "-", other, Binding.ADD)
 
-    def __mul__(self, other: Vector | float) -> Vector:
+    def __mul__(self, other: Vector | Scalar | float) -> Vector:
         return _binary(self, "*", other, Binding.MULTIPLY)
 
-    def __truediv__(self, other: Vector | float) -> Vector:
+    def __truediv__(self, other: Vector | Scalar | float) -> Vector:
         return _binary(self, "/", other, Binding.MULTIPLY)
 
     def compare(self, operator: str, other: Vector | Scalar | float, *, as_bool: bool = False) -> Vector:

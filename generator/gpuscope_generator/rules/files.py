@@ -5,12 +5,13 @@ from __future__ import annotations
 from gpuscope_generator.rules.levels.cluster import cluster_rules
 from gpuscope_generator.rules.levels.node import node_rules
 from gpuscope_generator.rules.model import RuleFile
+from gpuscope_generator.rules.sources.health import health_rules
 from gpuscope_generator.rules.sources.native import native_rules
 from gpuscope_generator.settings import Settings
 
 __all__ = ["RECORDING_FILES", "rule_files"]
 
-RECORDING_FILES = (native_rules, node_rules, cluster_rules)
+RECORDING_FILES = (health_rules, native_rules, node_rules, cluster_rules)
 """One function a file: settings in, rules out."""
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from gpuscope_generator.promql import Matcher, Selector, Series, Vector, label_join, label_replace, matchers, select
 from gpuscope_generator.settings import Settings
 
 __all__ = ["canonical", "of_source"]
 
+T = TypeVar("T", bound=Series)
 
-def of_source(series: Series, settings: Settings, source: str, *conditions: Matcher) -> Selector[Series]:
+
+def of_source(series: T, settings: Settings, source: str, *conditions: Matcher) -> Selector[T]:
     """A raw series of a source, with the conditions that the settings give for that source.
 
     Args:
