@@ -91,7 +91,8 @@ class Follower:
                     log.info("%s answers again", self._source.name)
                 self.status = SourceStatus(self._source.name, seen.at, "")
             else:
-                self._failed(", ".join(sorted(seen.problems)) or "the answer is not complete")
+                problems = ", ".join(sorted(seen.problems))
+                self._failed(seen.reason or problems or self.status.reason or "the answer is not complete")
         self.status = replace(self.status, seconds=time.monotonic() - began)
 
     def _run(self) -> None:

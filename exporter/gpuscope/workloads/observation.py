@@ -255,6 +255,8 @@ class Observation:
         complete: whether a job that is missing from it is really gone; false when a part could not be read.
         problems: what could not be read or understood, reason -> count.
         pods: namespace, pod -> key of the job that it belongs to (Kubernetes only).
+        reason: why it is not complete, in a line that stays the same while the cause does; empty where ``problems``
+            say so.
     """
 
     source: str
@@ -264,3 +266,4 @@ class Observation:
     complete: bool = True
     problems: Mapping[str, int] = field(default_factory=dict)
     pods: Mapping[tuple[str, str], JobKey] = field(default_factory=dict)
+    reason: str = ""

@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Iterable
 
+from gpuscope.workloads.kubernetes.failure import ApiFailure
 from gpuscope.workloads.kubernetes.resources import Resource, WatchedKind
-from gpuscope.workloads.kubernetes.session import ApiFailure, Session
+from gpuscope.workloads.kubernetes.session import Session
 
 __all__ = ["installed"]
 
@@ -40,5 +41,7 @@ def _plurals(session: Session, group: str, version: str) -> set[str] | None:
     try:
         return session.plurals(group, version)
     except ApiFailure as failure:
+        if failure.of_all:
+            raise
         log.warning("%s/%s: its kinds cannot be told: %s", group, version, failure)
         return None

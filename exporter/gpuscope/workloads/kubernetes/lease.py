@@ -11,7 +11,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from gpuscope.workloads.kubernetes.session import ApiFailure, Session
+from gpuscope.workloads.kubernetes.failure import ApiFailure
+from gpuscope.workloads.kubernetes.session import Session
 
 __all__ = ["Lease"]
 

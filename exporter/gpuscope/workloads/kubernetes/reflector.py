@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from gpuscope.workloads.kubernetes.failure import ApiFailure
 from gpuscope.workloads.kubernetes.records import Record
 from gpuscope.workloads.kubernetes.resources import Resource
-from gpuscope.workloads.kubernetes.session import ApiFailure, Session, WatchEvent
+from gpuscope.workloads.kubernetes.session import Session, WatchEvent
 from gpuscope.workloads.kubernetes.store import ObjectStore
 
 __all__ = ["Pace", "Reflector"]
@@ -88,7 +89,7 @@ class Reflector(threading.Thread):
             except Exception as error:
                 if not self._stop_asked.is_set():
                     log.exception("%s: cannot be followed, is tried again", self.resource.path)
-                    self._failed(ApiFailure("malformed", f"{self.resource.path}: {error!r}"))
+                    self._failed(ApiFailure("malformed", self.resource.path, repr(error)))
 
     def _list(self) -> None:
         records: dict[str, Record] = {}
@@ -116,7 +117,7 @@ class Reflector(threading.Thread):
                 self._take(change)
                 self._failures, self._expired, quiet = 0, False, False
         if quiet and time.monotonic() - began < _TOO_SHORT_S:
-            raise ApiFailure("unreachable", f"{self.resource.path}: the watch was ended at once")
+            raise ApiFailure("unreachable", self.resource.path, "the watch was ended at once")
 
     def _take(self, change: WatchEvent) -> None:
         kind = self.resource.kind.name
@@ -156,10 +157,10 @@ class Reflector(threading.Thread):
         self._store.count(f"{failure.reason}:{kind.plural}")
         # Without a role a kind is left out; without a valid token nothing at all is known.
         refused = failure.reason == "forbidden"
-        self._store.set_health(kind.name, denied=refused, broken_since=self._clock())
-        if self._said != failure.reason:
-            log.warning("%s", failure)
-        self._said = failure.reason
+        self._store.set_health(kind.name, denied=refused, broken_since=self._clock(), failure=failure)
+        if self._said != failure.reason and not failure.of_all:
+            log.warning("%s", failure)  # whoever follows the source says once what concerns all kinds
+            self._said = failure.reason
         self._stop_asked.wait(self._pace.refused_s if refused else self._pause())
         self._failures += 1
 

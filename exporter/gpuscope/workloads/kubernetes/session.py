@@ -6,9 +6,11 @@ on all objects for one that is malformed; so lists and watches are made here on 
 
 import contextlib
 import logging
+import os
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import httpx2
@@ -17,27 +19,18 @@ from lightkube.config import client_adapter
 from lightkube.config.kubeconfig import KubeConfig
 from lightkube.core.exceptions import ConfigError as LightkubeConfigError
 
-from gpuscope.errors import ConfigError, SourceError
+from gpuscope.errors import ConfigError
+from gpuscope.workloads.kubernetes.failure import ApiFailure, refused, told_in_stream, translated
 from gpuscope.workloads.kubernetes.resources import Resource
 
-__all__ = ["ApiFailure", "Page", "Session", "WatchEvent"]
+__all__ = ["Page", "Session", "WatchEvent"]
 
 _Model = TypeVar("_Model")
 _CONNECT_S = 10.0
 _READ_S = 60.0
 
-
-class ApiFailure(SourceError):
-    """The API did not answer, or refused.
-
-    Attributes:
-        reason: ``unreachable``, ``unauthorized``, ``forbidden``, ``not_found``, ``conflict``, ``expired``,
-            ``throttled``, ``malformed`` or ``server_error``.
-    """
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Where kubelet puts what a pod needs to talk to its API server."""
 
 
 class Page(NamedTuple):
@@ -85,11 +78,6 @@ class _Versioned(msgspec.Struct):
     metadata: _ListMeta
 
 
-class _Status(msgspec.Struct):
-    code: int = 0
-    message: str | None = None
-
-
 class _GroupVersion(msgspec.Struct):
     version: str
 
@@ -120,14 +108,22 @@ class Session:
         context: its context; empty takes the current one.
         read_timeout_s: a watch on which nothing arrives for so long is taken for dead. The server sends a bookmark
             about once a minute.
+        service_account: folder in which kubelet keeps a pod's token, which it renews, and the authority of the server.
 
     Raises:
         ConfigError: no such file or context, or one that is not understood.
     """
 
-    def __init__(self, kubeconfig: str = "", context: str = "", read_timeout_s: float = 150.0) -> None:
+    def __init__(
+        self, kubeconfig: str = "", context: str = "", read_timeout_s: float = 150.0,
+        service_account: Path = SERVICE_ACCOUNT,
+    ) -> None:  # fmt: skip
         try:
-            found = KubeConfig.from_file(kubeconfig) if kubeconfig else KubeConfig.from_env()
+            if kubeconfig:
+                found = KubeConfig.from_file(kubeconfig)
+            else:
+                _check_service_account(service_account)
+                found = KubeConfig.from_env(service_account)
             config = found.get(context or None)
             if config is None:
                 raise ConfigError("kubernetes: no context")
@@ -201,16 +197,16 @@ class Session:
             "timeoutSeconds": str(timeout_s), **_selector(resource),
         }  # fmt: skip
         with (
-            _translated(resource.path),
+            translated(resource.path),
             self._http.stream("GET", resource.path, params=query, timeout=self._watch_timeout) as answer,
         ):
             if answer.status_code != 200:
                 answer.read()
-                raise _refused(resource.path, answer.status_code, answer.content)
+                raise refused(resource.path, answer.status_code, answer.content)
             connection = answer.extensions["network_stream"].get_extra_info("socket")
             with self._lock:
                 if self._interrupted:
-                    raise ApiFailure("unreachable", f"{resource.path}: interrupted")
+                    raise ApiFailure("unreachable", resource.path, "interrupted")
                 self._watched.add(connection)
             try:
                 yield _changes(resource.path, answer)
@@ -225,29 +221,30 @@ class Session:
             ApiFailure: as it says; ``conflict`` when it changed, or was created, since it was read.
         """
         headers = {} if body is None else {"Content-Type": "application/json"}
-        with _translated(path):
+        with translated(path):
             answer = self._http.request(method, path, content=body, headers=headers, timeout=timeout_s)
             if answer.status_code not in {200, 201}:
-                raise _refused(path, answer.status_code, answer.content)
+                raise refused(path, answer.status_code, answer.content)
             return answer.content
 
     def _get(self, path: str, query: dict[str, str], model: type[_Model]) -> _Model:
-        with _translated(path):
+        with translated(path):
             answer = self._http.get(path, params=query)
             if answer.status_code != 200:
-                raise _refused(path, answer.status_code, answer.content)
+                raise refused(path, answer.status_code, answer.content)
             return msgspec.json.decode(answer.content, type=model)
 
 
-@contextlib.contextmanager
-def _translated(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, RuntimeError, LightkubeConfigError) as error:
-        # A client that is closed while a request runs raises RuntimeError; a token that cannot be read, ConfigError.
-        raise ApiFailure("unreachable", f"{path}: {error or type(error).__name__}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ApiFailure("malformed", f"{path}: {error}") from error
+def _check_service_account(folder: Path) -> None:
+    """A pod's service account is all there or not there at all: half of it is a mistake that a word should name."""
+    if not (folder / "token").exists():
+        return
+    for name in ("ca.crt", "namespace"):
+        if not (folder / name).exists():
+            raise ConfigError(f"kubernetes: {folder} has a token and no {name}")
+    for name in ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+        if not os.environ.get(name):
+            raise ConfigError(f"kubernetes: {folder} has a token, and ${name} is not set")
 
 
 def _changes(path: str, answer: httpx2.Response) -> Iterator[WatchEvent]:
@@ -256,22 +253,8 @@ def _changes(path: str, answer: httpx2.Response) -> Iterator[WatchEvent]:
             continue
         change = _change.decode(line)
         if change.type == "ERROR":
-            raise _failure(path, _status.decode(change.object))
+            raise told_in_stream(path, change.object)
         yield WatchEvent(change.type, change.object, _versioned.decode(change.object).metadata.resource_version)
-
-
-def _refused(path: str, code: int, body: bytes) -> ApiFailure:
-    try:
-        message = _status.decode(body).message
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        message = None
-    return _failure(path, _Status(code, message))
-
-
-def _failure(path: str, status: _Status) -> ApiFailure:
-    return ApiFailure(
-        _REASONS.get(status.code, "server_error"), f"{path}: {status.code} {status.message or ''}".strip()
-    )
 
 
 def _selector(resource: Resource) -> dict[str, str]:
@@ -279,7 +262,5 @@ def _selector(resource: Resource) -> dict[str, str]:
     return {"fieldSelector": selector} if selector else {}
 
 
-_REASONS = {401: "unauthorized", 403: "forbidden", 404: "not_found", 409: "conflict", 410: "expired", 429: "throttled"}
 _change = msgspec.json.Decoder(_Change)
 _versioned = msgspec.json.Decoder(_Versioned)
-_status = msgspec.json.Decoder(_Status)

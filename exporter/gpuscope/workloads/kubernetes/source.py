@@ -8,13 +8,14 @@ from collections.abc import Callable
 import msgspec
 
 from gpuscope.workloads.kubernetes.discovery import installed
+from gpuscope.workloads.kubernetes.failure import ApiFailure
 from gpuscope.workloads.kubernetes.present import Present, nodes
 from gpuscope.workloads.kubernetes.read_pod import read_claim, read_event, read_node, read_pod
 from gpuscope.workloads.kubernetes.read_workload import FactLabels, WorkloadReader, read_queue_workload
 from gpuscope.workloads.kubernetes.records import Record
 from gpuscope.workloads.kubernetes.reflector import Pace, Reflector
 from gpuscope.workloads.kubernetes.resources import CLAIM, EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Resource
-from gpuscope.workloads.kubernetes.session import ApiFailure, Session
+from gpuscope.workloads.kubernetes.session import Session
 from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
 from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
 
@@ -44,6 +45,8 @@ class KubernetesSource:
         dra: whether GPUs that dynamic resource allocation gave to pods are to be counted; it watches ResourceClaims.
     """
 
+    name = "kubernetes"
+
     def __init__(
         self, session: Session, labels: FactLabels | None = None,
         known: Callable[[JobKey], KnownAttempts | None] | None = None,
@@ -60,7 +63,7 @@ class KubernetesSource:
         self._found: dict[str, Resource] = {}
         self._discovered = False
         self._whole = False
-        self._said = ""
+        self._failure: ApiFailure | None = None
         self._stop = threading.Event()
         self._discovery = threading.Thread(target=self._look_for_kinds, name="kubernetes-discovery", daemon=True)
 
@@ -90,7 +93,9 @@ class KubernetesSource:
         """
         snapshot = self._store.take()
         if not self._started_well(snapshot):
-            return Observation("kubernetes", now, complete=False, problems=snapshot.problems)
+            return Observation(
+                "kubernetes", now, complete=False, reason=self._reason(snapshot), problems=snapshot.problems
+            )
         broken = {kind for kind, health in snapshot.health.items() if health.broken_since is not None}
         denied = {kind for kind, health in snapshot.health.items() if health.denied}
         lost = {kind for kind in broken if self._long_broken(snapshot, kind, now)}
@@ -101,9 +106,20 @@ class KubernetesSource:
             jobs=tuple(jobs),
             nodes=tuple(nodes(snapshot)),
             complete=self._discovered and not (broken - denied) and not self._unlisted(snapshot) - denied,
+            reason=self._reason(snapshot),
             problems=snapshot.problems,
             pods=pods,
         )
+
+    def _reason(self, snapshot: Snapshot) -> str:
+        """Why something cannot be read that may be read; one line, whichever kind met it first."""
+        failures = {kind: one.failure for kind, one in snapshot.health.items() if one.failure and not one.denied}
+        every = [failure for failure in (self._failure, *failures.values()) if failure is not None and failure.of_all]
+        if every:
+            return min(f"{failure.reason}: {failure.detail}" for failure in every)
+        if self._failure is not None:
+            return f"{self._failure.reason}: {self._failure.detail}"
+        return ", ".join(sorted(f"{kind}: {failure.reason}" for kind, failure in failures.items()))
 
     def _started_well(self, snapshot: Snapshot) -> bool:
         """Whether every kind was listed once, or cannot be. Without its pods a job's attempts would be told wrong."""
@@ -130,13 +146,11 @@ class KubernetesSource:
                 found = installed(self._session, self._kinds, self._found)
             except ApiFailure as failure:
                 self._store.count(f"{failure.reason}:discovery")
-                if self._said != failure.reason and not self._stop.is_set():
-                    log.warning("kubernetes: its kinds cannot be listed: %s", failure)
-                self._said = failure.reason
+                self._failure = failure
                 self._stop.wait(min(self._pace.retry_limit_s, self._pace.retry_s * 2.0 ** min(failures, 10)))
                 failures += 1
                 continue
-            failures, self._said = 0, ""
+            failures, self._failure = 0, None
             self._adopt(found)
             self._discovered = True
             self._stop.wait(self._pace.discovery_s)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gpuscope.workloads.kubernetes.failure import ApiFailure
 from gpuscope.workloads.kubernetes.records import Record
 
 __all__ = ["Gone", "KindHealth", "ObjectStore", "Snapshot"]
@@ -33,11 +34,13 @@ class KindHealth:
         listed: whether it was listed at least once.
         denied: whether the server refuses it to us.
         broken_since: unix time since which it could not be read, ``None`` while all is well.
+        failure: why it could not be read the last time.
     """
 
     listed: bool = False
     denied: bool = False
     broken_since: float | None = None
+    failure: ApiFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,14 @@ class ObjectStore:
             self._objects.get(kind, {}).pop(record.uid, None)
             self._gone.append(Gone(kind, record, witnessed=True))
 
-    def set_health(self, kind: str, *, denied: bool = False, broken_since: float | None = None) -> None:
+    def set_health(
+        self, kind: str, *, denied: bool = False, broken_since: float | None = None, failure: ApiFailure | None = None
+    ) -> None:
         """Says how well a kind can be read."""
         with self._lock:
             before = self._health.get(kind, KindHealth())
             since = broken_since if before.broken_since is None or broken_since is None else before.broken_since
-            self._health[kind] = KindHealth(before.listed, denied, since)
+            self._health[kind] = KindHealth(before.listed, denied, since, failure)
 
     def forget(self, kind: str) -> None:
         """A kind is not installed any more, and all its objects with it."""

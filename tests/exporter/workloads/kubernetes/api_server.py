@@ -315,8 +315,8 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.flush()
 
         def _status(self, code: int) -> None:
-            words = {403: "Forbidden", 404: "NotFound", 409: "Conflict", 410: "Expired"}
-            message = f"{self.path}: {words.get(code, 'InternalError')}"
+            words = {401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 410: "Expired"}
+            message = "Unauthorized" if code == 401 else f"{self.path}: {words.get(code, 'InternalError')}"
             self._json(
                 {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
                  "reason": words.get(code, "InternalError"), "code": code}, code,

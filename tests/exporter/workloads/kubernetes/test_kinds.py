@@ -1,7 +1,7 @@
 import pytest
 from tests.exporter.workloads.kubernetes.conftest import START, WORKLOADS, Cluster, owned_by, pod, running, workload
 
-from gpuscope.workloads.observation import JobState
+from gpuscope.workloads.observation import JobKey, JobState
 
 JOBS = sorted(WORKLOADS.keys() - {"Workload"})
 
@@ -21,7 +21,7 @@ def test_every_kind_is_a_job_that_trains_when_all_its_ranks_are_ready(cluster: C
 
     cluster.server.put(running(pods[-1], 90))
     seen = cluster.job(lambda job: job.state is JobState.TRAINING)
-    assert seen.key == ("kubernetes", "research", kind.lower())
+    assert seen.key == JobKey("kubernetes", "research", kind.lower())
     assert (seen.facts.kind, seen.facts.name, seen.facts.gpus) == (kind, "llama", 16)
     assert seen.created == START
     (attempt,) = seen.attempts
