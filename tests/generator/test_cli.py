@@ -1,35 +1,56 @@
-"""The real command, as make and CI call it."""
+"""The command line: each kind of answer once from the real command, as make calls it, the rest in this process."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
 
 from gpuscope import __version__
-from gpuscope_generator.cli import generator
+from gpuscope_generator.cli import generator, main
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(sys.executable).with_name("gpuscope-generator")
 
 
-def run(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def process(*arguments: str | Path, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    """Runs the real command."""
     return subprocess.run([PROGRAM, *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the entry point of the command in this process."""
+
+    def call(*arguments: str | Path, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+        monkeypatch.chdir(cwd)
+        words = [str(word) for word in arguments]
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        code = ended.value.code
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(words, code, *capsys.readouterr())
+
+    return call
+
+
 def test_committed_reference_is_current() -> None:
-    done = run("reference", "--check")
+    done = process("reference", "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "docs/metrics.md is current\n", "")
 
 
-def test_committed_tables_are_current() -> None:
+def test_committed_tables_are_current(run: Run) -> None:
     done = run("tables", "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "README.md is current\n", "")
 
 
-def test_stale_reference_is_found_and_says_what_differs(tmp_path: Path) -> None:
+def test_stale_reference_is_found_and_says_what_differs(run: Run, tmp_path: Path) -> None:
     page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
     stale = tmp_path / "metrics.md"
     stale.write_text(page.replace("Power drawn by the board.", "Power."), encoding="utf-8")
@@ -42,13 +63,13 @@ def test_stale_reference_is_found_and_says_what_differs(tmp_path: Path) -> None:
     assert stale.read_bytes() == before
 
 
-def test_missing_reference_is_stale(tmp_path: Path) -> None:
+def test_missing_reference_is_stale(run: Run, tmp_path: Path) -> None:
     done = run("reference", "--check", "--output", tmp_path / "none.md")
     assert done.returncode == 1
     assert "the file is missing" in done.stderr
 
 
-def test_reference_is_written_once_and_then_left(tmp_path: Path) -> None:
+def test_reference_is_written_once_and_then_left(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "metrics.md"
     first = run("reference", "--output", target)
     assert (first.returncode, first.stdout) == (0, f"{target} written\n")
@@ -56,13 +77,13 @@ def test_reference_is_written_once_and_then_left(tmp_path: Path) -> None:
     assert run("reference", "--output", target).stdout == f"{target} was current\n"
 
 
-def test_reference_is_printed_on_request() -> None:
+def test_reference_is_printed_on_request(run: Run) -> None:
     done = run("reference", "--output", "-")
     assert done.returncode == 0
     assert done.stdout == (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
 
 
-def test_tables_of_a_page_are_filled_and_checked(tmp_path: Path) -> None:
+def test_tables_of_a_page_are_filled_and_checked(run: Run, tmp_path: Path) -> None:
     page = tmp_path / "README.md"
     page.write_text("# x\n\n<!-- table: collectors -->\n<!-- end of table -->\n", encoding="utf-8")
     assert run("tables", "--check", cwd=tmp_path).returncode == 1
@@ -85,7 +106,7 @@ def test_tables_of_a_page_are_filled_and_checked(tmp_path: Path) -> None:
         (["tables", "--page", "binary.md"], "--page binary.md: "),
     ],
 )
-def test_mistake_is_one_line_that_names_it(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_mistake_is_one_line_that_names_it(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "plain.md").write_text("text\n", encoding="utf-8")
     (tmp_path / "binary.md").write_bytes(b"\xff\xfe")
@@ -99,18 +120,24 @@ def test_mistake_is_one_line_that_names_it(tmp_path: Path, arguments: list[str],
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_no_command_shows_help() -> None:
+def test_a_mistake_ends_the_process_with_2(tmp_path: Path) -> None:
+    done = process("reference", "--output", "none/metrics.md", cwd=tmp_path)
+    message = "gpuscope-generator: error: --output none/metrics.md: No such file or directory\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+def test_no_command_shows_help(run: Run) -> None:
     done = run()
     assert done.returncode == 0
     assert "reference" in done.stdout
 
 
 def test_version_is_that_of_the_distribution() -> None:
-    assert run("--version").stdout == f"gpuscope-generator, version {__version__}\n"
+    assert process("--version").stdout == f"gpuscope-generator, version {__version__}\n"
 
 
 @pytest.mark.parametrize("name", sorted(generator.commands))
-def test_every_command_and_option_has_help(name: str) -> None:
+def test_every_command_and_option_has_help(run: Run, name: str) -> None:
     command = generator.commands[name]
     assert command.help
     assert all(option.help for option in command.params if isinstance(option, click.Option))
