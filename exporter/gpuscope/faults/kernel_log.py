@@ -6,6 +6,7 @@ import logging
 import stat
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from gpuscope.catalogue import xid as m
@@ -22,8 +23,6 @@ __all__ = ["KernelLog"]
 
 log = logging.getLogger(__name__)
 
-_POLL_S = 0.5
-_RETRY_S = (1.0, 5.0, 30.0)
 _SAVE_S = 5.0
 _SAVE_FAULT_S = 1.0
 _BURST_GAP_S = 1.0
@@ -42,6 +41,8 @@ class KernelLog:
         ledger: gets the faults.
         state_file: where the position is kept, or ``None``.
         procfs: for the boot id and the boot time.
+        poll_s: seconds from the end of the log to the next look for more.
+        retry_s: seconds to the next try after the first failure, the second and so on; the last goes for all later.
 
     Attributes:
         up: whether the log is being read.
@@ -52,7 +53,14 @@ class KernelLog:
     """
 
     def __init__(
-        self, path: Path, ledger: FaultLedger, *, state_file: Path | None = None, procfs: Path = Path("/proc")
+        self,
+        path: Path,
+        ledger: FaultLedger,
+        *,
+        state_file: Path | None = None,
+        procfs: Path = Path("/proc"),
+        poll_s: float = 0.5,
+        retry_s: Sequence[float] = (1.0, 5.0, 30.0),
     ) -> None:
         self.path = path
         self.up = False
@@ -61,6 +69,7 @@ class KernelLog:
         self.suppressed = 0
         self.lost = 0
         self._ledger = ledger
+        self._poll_s, self._retry_s = poll_s, retry_s
         self._boot_id = _read(procfs / "sys/kernel/random/boot_id").strip()
         self._boot_time = _boot_time(_read(procfs / "stat"))
         self._state = CursorFile(state_file)
@@ -104,7 +113,7 @@ class KernelLog:
             except Exception as error:  # the boundary: a broken log must not end the agent's other parts
                 log.exception("kernel log failed")
                 self._down(f"{self.path}: {error!r}")
-            self._stop.wait(_RETRY_S[min(failures, len(_RETRY_S) - 1)])
+            self._stop.wait(self._retry_s[min(failures, len(self._retry_s) - 1)])
             failures += 1
         self.up, self.reason = False, "stopped"
 
@@ -133,7 +142,7 @@ class KernelLog:
                 self._save()
                 if not lines:
                     self._bursts.flush(time.time())
-                    self._stop.wait(_POLL_S)
+                    self._stop.wait(self._poll_s)
         finally:
             source.close()
             self._bursts.flush(time.time())

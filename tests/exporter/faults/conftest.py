@@ -87,13 +87,15 @@ def procfs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def follow(account: Account, tmp_path: Path, procfs: Path) -> Iterator[Callable[..., KernelLog]]:
-    """Starts readers: ``follow(path)``; ``state=True`` keeps the position. Each is running when it is returned."""
+    """Starts readers: ``follow(path)``; ``state=True`` keeps the position. Each is running when it is returned.
+
+    They look fifty times a second, so that no test waits for the next look.
+    """
     with ExitStack() as stack:
 
-        def start(path: Path, *, state: bool = False, up: bool = True) -> KernelLog:
-            reader = KernelLog(
-                path, account.ledger, state_file=tmp_path / "state.json" if state else None, procfs=procfs
-            )
+        def start(path: Path, *, state: bool = False, up: bool = True, poll_s: float = 0.02) -> KernelLog:
+            file = tmp_path / "state.json" if state else None
+            reader = KernelLog(path, account.ledger, state_file=file, procfs=procfs, poll_s=poll_s, retry_s=(0.05,))
             stack.callback(reader.stop)
             reader.start()
             if up:

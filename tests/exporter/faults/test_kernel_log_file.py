@@ -149,7 +149,7 @@ def test_bytes_that_are_no_text_are_passed_over(account: Account, follow: Follow
 
 
 def test_rotation_loses_nothing(account: Account, follow: Follow, log: Path) -> None:
-    follow(log)
+    follow(log, poll_s=0.5)  # the daemon has two looks' time to end its last line
     append(log, xid(31))
     eventually(lambda: account.codes() == [31])
     with log.open("a") as writer:
@@ -210,12 +210,15 @@ def test_a_path_that_cannot_be_read_is_said_once_and_tried_again(
     loop.symlink_to(loop)
     reader = follow(loop, up=False)
     eventually(lambda: "symbolic links" in reader.reason)
-    loop.unlink()
-    loop.mkdir()
+    # Each takes the place of the one before in one step: a look in between would find nothing, and say so.
+    folder, file = tmp_path / "to-folder", tmp_path / "to-file"
+    folder.symlink_to(tmp_path)
+    folder.replace(loop)
     eventually(lambda: reader.reason == f"{loop}: Is a directory")
     assert not reader.up
-    loop.rmdir()
-    loop.write_text("")
+    (tmp_path / "file").write_text("")
+    file.symlink_to(tmp_path / "file")
+    file.replace(loop)
     eventually(lambda: reader.up)
     assert len(caplog.records) == 2
 
@@ -344,7 +347,7 @@ def test_the_position_in_another_log_means_nothing(account: Account, follow: Fol
 def test_a_position_that_cannot_be_saved_is_said_once(
     account: Account, log: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    reader = KernelLog(log, account.ledger, state_file=tmp_path / "missing/state.json", procfs=tmp_path)
+    reader = KernelLog(log, account.ledger, state_file=tmp_path / "missing/state.json", procfs=tmp_path, poll_s=0.02)
     reader.start()
     eventually(lambda: reader.up)
     append(log, xid(79))
@@ -374,7 +377,7 @@ def test_stop_comes_back_in_the_middle_of_a_flood(account: Account, follow: Foll
 def test_damaged_procfs_costs_the_boot_time_only(account: Account, tmp_path: Path, log: Path) -> None:
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/stat").write_bytes(b"btime \xff\nbtime\n")
-    reader = KernelLog(log, account.ledger, procfs=tmp_path / "proc")
+    reader = KernelLog(log, account.ledger, procfs=tmp_path / "proc", poll_s=0.02)
     reader.start()
     eventually(lambda: reader.up)
     began = time.time()
