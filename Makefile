@@ -39,9 +39,12 @@ picture: install ## Draw the README's picture of the live table anew
 programs: install
 	@$(BIN)/python -m gpuscope.demo.programs
 
+# Tests start hundreds of processes: none of them is to compile the package anew. Work is stolen in runs of neighbors,
+# which share what a module has started.
 .PHONY: test
+test: export PYTHONDONTWRITEBYTECODE :=
 test: install programs ## Run every test, with coverage
-	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report= $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report
 
 .PHONY: test-slurm
