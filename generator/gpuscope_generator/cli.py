@@ -5,8 +5,8 @@ import sys
 import click
 
 from gpuscope import __version__
-from gpuscope.errors import ConfigError
-from gpuscope_generator.commands import artefacts, documents
+from gpuscope.errors import GpuscopeError
+from gpuscope_generator.commands import artefacts, check, documents
 
 __all__ = ["generator", "main"]
 
@@ -20,10 +20,11 @@ def generator() -> None:
     gpuscope-generator all                       write everything into this folder
     gpuscope-generator all --check               only say whether it is current
     gpuscope-generator dashboards --settings my.yaml --out /tmp/boards
+    gpuscope-generator check --prometheus http://127.0.0.1:9090
     """
 
 
-for _command in (*artefacts.everything(), documents.reference, documents.tables):
+for _command in (*artefacts.everything(), documents.reference, documents.tables, check.check):
     generator.add_command(_command)
 
 
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> None:
     except click.ClickException as error:
         click.echo(f"gpuscope-generator: error: {error.format_message()}", err=True)
         sys.exit(2)
-    except ConfigError as error:
+    except GpuscopeError as error:
         click.echo(f"gpuscope-generator: error: {error}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):

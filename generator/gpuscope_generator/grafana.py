@@ -15,6 +15,7 @@ import attr
 from grafanalib import core
 from grafanalib._gen import DashboardEncoder
 
+from gpuscope_generator.promql import RATE_INTERVAL
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import (
     Annotation,
@@ -160,7 +161,7 @@ def _panel(panel: Panel, place: Place, settings: Settings) -> _AnyPanel:
         gridPos=core.GridPos(place.height, place.width, place.x, place.y),
         interval=settings.scrape_interval if panel.queries else None,
         maxDataPoints=None,
-        targets=[_target(panel, index) for index in range(len(panel.queries))],
+        targets=[_target(panel, index, settings.scrape_interval) for index in range(len(panel.queries))],
         transformations=panel.transformations(),
         options=panel.options(),
         field_config={"defaults": defaults, "overrides": _overrides(panel, settings)},
@@ -168,9 +169,11 @@ def _panel(panel: Panel, place: Place, settings: Settings) -> _AnyPanel:
     return found
 
 
-def _target(panel: Panel, index: int) -> _Verbatim:
+def _target(panel: Panel, index: int, scrape_interval: str) -> _Verbatim:
     query = panel.queries[index]
     instant = query.instant or panel.always_instant
+    # $__rate_interval follows from the min step of a query, else from what the data source says about its scrapes.
+    interval = query.min_step or (scrape_interval if RATE_INTERVAL in query.expression.text else "")
     found: dict[str, Any] = {
         "refId": ref_id(index),
         "datasource": _DATASOURCE,
@@ -182,8 +185,8 @@ def _target(panel: Panel, index: int) -> _Verbatim:
         "exemplar": query.exemplar,
         "legendFormat": query.legend or "__auto",
     }
-    if query.min_step:
-        found["interval"] = query.min_step
+    if interval:
+        found["interval"] = interval
     return _Verbatim(found)
 
 

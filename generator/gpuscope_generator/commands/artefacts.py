@@ -71,14 +71,9 @@ def _command(name: str) -> click.Command:
 
 def _run(context: click.Context, name: str, out: Path, settings_file: Path | None, *, check: bool) -> None:
     from gpuscope_generator import publication
-    from gpuscope_generator.settings import Settings
+    from gpuscope_generator.loading import load_settings
 
-    if settings_file is None:
-        settings = Settings()
-    else:
-        from gpuscope_generator.loading import load_settings
-
-        settings = load_settings(settings_file)
+    settings = load_settings(settings_file)
     files = _files(name, settings, out)
     owned = [folder for part in _NEEDS[name] for folder in _OWNED[part]]
     try:

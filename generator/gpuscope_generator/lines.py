@@ -1,0 +1,171 @@
+"""YAML that knows its lines: every complaint names file, line and key."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from gpuscope.errors import ConfigError
+
+__all__ = ["Node", "nearest", "parse_yaml", "read_text", "read_yaml"]
+
+_PREFIX = "tag:yaml.org,2002:"
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """``; did you mean …?`` when a known word is near, else nothing."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One value of a file.
+
+    Attributes:
+        file: as messages name it.
+        line: from 1; 0 where lines are unknown, as in what Jsonnet computed.
+        node: as the parser gave it.
+    """
+
+    file: str
+    line: int
+    node: yaml.Node
+
+    def error(self, key: str, reason: str) -> ConfigError:
+        """The complaint, for ``raise``."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return ConfigError(f"{place}: {key}: {reason}" if key else f"{place}: {reason}")
+
+    @property
+    def kind(self) -> str:
+        """``map``, ``seq``, ``str``, ``int``, ``float``, ``bool`` or ``null``."""
+        return self.node.tag.removeprefix(_PREFIX)
+
+    def mapping(self, key: str) -> dict[str, Node]:
+        """The entries of a mapping; nothing at all counts as an empty one.
+
+        Raises:
+            ConfigError: something else, or a key that stands there twice.
+        """
+        if self.kind == "null":
+            return {}
+        if not isinstance(self.node, yaml.MappingNode):
+            raise self.error(key, f"must be a mapping, not {self._described}")
+        found: dict[str, Node] = {}
+        for name, value in self.node.value:
+            place = Node(self.file, self._line(name), value)
+            path = f"{key}." if key else ""
+            if not isinstance(name, yaml.ScalarNode):
+                raise place.error(key, "keys must be plain words")
+            if name.value in found:
+                raise place.error(f"{path}{name.value}", f"given twice, first in line {found[name.value].line}")
+            found[name.value] = place
+        return found
+
+    def text(self, key: str) -> str:
+        """A text.
+
+        Raises:
+            ConfigError: something else; numbers and words such as ``yes`` must be quoted.
+        """
+        if self.kind != "str":
+            quote = "; quote it" if self.kind in ("int", "float", "bool", "timestamp") else ""
+            raise self.error(key, f"must be a text, not {self._described}{quote}")
+        return str(self.node.value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts.
+
+        Raises:
+            ConfigError: something else.
+        """
+        if not isinstance(self.node, yaml.SequenceNode):
+            raise self.error(key, f"must be a list of texts, not {self._described}")
+        return tuple(Node(self.file, self._line(item), item).text(key) for item in self.node.value)
+
+    def number(self, key: str) -> float:
+        """A number that is neither infinite nor NaN.
+
+        Raises:
+            ConfigError: something else.
+        """
+        if self.kind not in ("int", "float"):
+            raise self.error(key, f"must be a number, not {self._described}")
+        value = float(yaml.SafeLoader("").construct_object(self.node))
+        if not math.isfinite(value):
+            raise self.error(key, f"must be a finite number, not {self.node.value}")
+        return value
+
+    def switch(self, key: str) -> bool:
+        """True or false.
+
+        Raises:
+            ConfigError: something else.
+        """
+        if self.kind != "bool":
+            raise self.error(key, f"must be true or false, not {self._described}")
+        return bool(yaml.SafeLoader("").construct_object(self.node))
+
+    @property
+    def _described(self) -> str:
+        if isinstance(self.node, yaml.ScalarNode):
+            return f"{self.node.value!r}" if self.kind != "null" else "nothing"
+        return "a list" if isinstance(self.node, yaml.SequenceNode) else "a mapping"
+
+    def _line(self, node: yaml.Node) -> int:
+        return node.start_mark.line + 1 if self.line else 0
+
+
+def read_yaml(flag: str, file: Path) -> Node:
+    """The root of a YAML file.
+
+    Args:
+        flag: that named the file, for messages.
+        file: to read.
+
+    Raises:
+        ConfigError: it cannot be read, or is not YAML.
+    """
+    return parse_yaml(str(file), read_text(flag, file))
+
+
+def read_text(flag: str, file: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    if file.exists() and not file.is_file():
+        raise ConfigError(f"{flag} {file}: is not a regular file")
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{flag} {file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{flag} {file}: not UTF-8 text") from error
+
+
+def parse_yaml(name: str, text: str) -> Node:
+    """The root of a YAML document.
+
+    Raises:
+        ConfigError: not YAML; the line is named.
+    """
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise ConfigError(f"{name}:{mark.line + 1 if mark else 1}: not valid YAML: {problem}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}:1: not valid YAML: nested too deeply") from error
+    if root is None:
+        root = yaml.ScalarNode(f"{_PREFIX}null", "")
+        return Node(name, 1, root)
+    return Node(name, root.start_mark.line + 1, root)
