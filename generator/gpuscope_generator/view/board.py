@@ -45,11 +45,18 @@ class Row:
         title: the heading; empty for the panels at the top.
         panels: from left to right, then down.
         collapsed: closed when the board opens; its queries then cost nothing.
+        drill_down: its panels may read series of one exporter as they are, beside those that rules record; such a
+            row must be collapsed.
     """
 
     title: str
     panels: tuple[Panel, ...]
     collapsed: bool = False
+    drill_down: bool = False
+
+    def __post_init__(self) -> None:
+        if self.drill_down and not self.collapsed:
+            raise ValueError(f"row {self.title}: a drill-down row must be collapsed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
