@@ -17,6 +17,7 @@ __all__ = [
     "GPU_FACTS",
     "HEADROOM",
     "INFO",
+    "INSTANCE",
     "LOAD",
     "MEMORY_TOTAL",
     "MEMORY_USED",
@@ -44,6 +45,12 @@ __all__ = [
 NODE = ("cluster", "node")
 
 INFO = info("node:info:union", *NODE, "pool", "instance_type", meaning="A node that some source reports.")
+INSTANCE = info(
+    "node:instance:union",
+    *NODE,
+    "instance",
+    meaning="The node of a scrape target of node-exporter, whose address may be a number.",
+)
 GPU_FACTS = info("node:gpu_model:union", *NODE, "vendor", "model", meaning="A GPU model that a node has.")
 READY = gauge("node:ready:bool", *NODE, meaning="1 while the scheduler would give it work, cordoning set aside.")
 CORDONED = gauge("node:cordoned:bool", *NODE, meaning="1 while somebody keeps new work away from it.")
@@ -59,7 +66,9 @@ GPUS = gauge(
     "node:gpus:count",
     *NODE,
     "state",
-    meaning="GPUs of a node: expected, present, healthy, allocatable, allocated (a fraction with MIG), idle (allocated, without work).",
+    meaning="GPUs of a node: installed (as its agent knows), expected and allocatable (as its scheduler knows), present "
+    "(answering), missing (installed or expected, not present), healthy, allocated (a fraction with MIG), idle (allocated, "
+    "without work).",
 )
 COMPUTE_ACTIVE = gauge("node:compute_active:sum", *NODE, unit=Unit.RATIO, meaning="Sum over GPUs of compute activity.")
 COMPUTE_COUNT = gauge("node:compute_active:count", *NODE, meaning="GPUs in that sum.")

@@ -16,21 +16,28 @@ __all__ = [
     "POD_GPUS",
     "POD_GPU_MEMORY_TOTAL",
     "POD_GPU_MEMORY_USED",
+    "POD_GPU_REQUEST",
+    "POD_GPU_SHARE",
     "POD_INFO",
     "POD_MEMORY",
     "POD_MEMORY_LIMIT",
     "POD_MEMORY_REQUEST",
+    "POD_MIG_SHARE",
     "POD_NETWORK",
+    "POD_OOM",
     "POD_PHASE",
     "POD_POWER",
     "POD_RESTARTS",
     "POD_SM_ACTIVE",
     "POD_TENSOR_ACTIVE",
+    "POD_TIME",
+    "POD_WAITING",
     "TEAM",
     "TEAM_COMPUTE_ACTIVE",
     "TEAM_GPUS",
     "TEAM_POWER",
     "WORKLOAD",
+    "WORKLOAD_BUSY",
     "WORKLOAD_CLASS",
     "WORKLOAD_COMPUTE_ACTIVE",
     "WORKLOAD_CPU",
@@ -38,6 +45,7 @@ __all__ = [
     "WORKLOAD_GPU_MEMORY_TOTAL",
     "WORKLOAD_GPU_MEMORY_USED",
     "WORKLOAD_MEMORY",
+    "WORKLOAD_MEMORY_HELD",
     "WORKLOAD_PODS",
     "WORKLOAD_POWER",
     "WORKLOAD_SM_ACTIVE",
@@ -56,6 +64,15 @@ POD_INFO = info("pod:info:union", *POD, meaning="A pod that runs or waits, and w
 POD_PHASE = gauge("pod:phase:bool", *POD, "phase", meaning="1 for the phase of the pod.")
 POD_RESTARTS = gauge("pod:restarts:union", *POD, "container", meaning="Restarts of a container since its pod began.")
 POD_EXIT = info("pod:last_exit:union", *POD, "container", "reason", "exit_code", meaning="How a container last ended.")
+POD_WAITING = info("pod:waiting:union", *POD, "container", "reason", meaning="Why a container does not run.")
+POD_TIME = gauge(
+    "pod:timestamp_seconds:union",
+    *POD,
+    "event",
+    unit=Unit.SECONDS,
+    meaning="When a pod was created, scheduled and ready, in Unix time.",
+)
+POD_OOM = gauge("pod:oom_kills:increase1h", *POD, meaning="Processes killed for memory within the last hour.")
 POD_CPU = gauge("pod:cpu_used:rate5m", *POD, meaning="CPUs at work.")
 POD_CPU_REQUEST = gauge("pod:cpu_requested:sum", *POD, meaning="CPUs requested.")
 POD_CPU_LIMIT = gauge("pod:cpu_limit:sum", *POD, meaning="CPUs allowed.")
@@ -69,6 +86,30 @@ POD_NETWORK = gauge(
     "pod:network_bytes:rate5m", *POD, "direction", unit=Unit.BYTES_PER_SECOND, meaning="Traffic, tx and rx."
 )
 
+POD_GPU_REQUEST = gauge(
+    "pod:gpus_requested:sum",
+    *POD,
+    "resource",
+    meaning="GPUs or MIG instances that a pod asked for, by resource with underscores for dots and slashes.",
+)
+POD_GPU_SHARE = gauge(
+    "pod:gpu_share:ratio",
+    *POD,
+    "gpu",
+    "uuid",
+    unit=Unit.RATIO,
+    meaning="What a pod or job holds of a whole GPU: 1, or an even part of a shared one, which is an estimate.",
+)
+POD_MIG_SHARE = gauge(
+    "pod:mig_share:ratio",
+    *POD,
+    "gpu",
+    "uuid",
+    "gi",
+    "profile",
+    unit=Unit.RATIO,
+    meaning="What a pod or job holds of a GPU by a MIG instance: its slices of the GPU's, evenly where it is shared.",
+)
 POD_GPUS = gauge(
     "pod:gpus:count", *POD, meaning="GPUs that a pod holds; of MIG instances the share of a GPU by slices."
 )
@@ -105,6 +146,18 @@ WORKLOAD_GPU_MEMORY_TOTAL = gauge(
 WORKLOAD_POWER = gauge("workload:gpu_power_watts:sum", *WORKLOAD, unit=Unit.WATTS, meaning="Power of its GPUs.")
 WORKLOAD_CPU = gauge("workload:cpu_used:sum", *WORKLOAD, meaning="CPUs at work.")
 WORKLOAD_MEMORY = gauge("workload:memory_used_bytes:sum", *WORKLOAD, unit=Unit.BYTES, meaning="Working set.")
+WORKLOAD_BUSY = gauge(
+    "workload:compute_active:ratio_avg1h",
+    *WORKLOAD,
+    unit=Unit.RATIO,
+    meaning="Mean compute activity of its GPUs over the last hour.",
+)
+WORKLOAD_MEMORY_HELD = gauge(
+    "workload:gpu_memory_used:ratio_avg1h",
+    *WORKLOAD,
+    unit=Unit.RATIO,
+    meaning="Mean share of its GPU memory in use over the last hour.",
+)
 WORKLOAD_CLASS = info(
     "workload:utilization_class:union",
     *WORKLOAD,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gpuscope_generator.promql.expression import Binding, QueryError, Vector, check_labels
 from gpuscope_generator.promql.functions import max_by
 
-__all__ = ["first_of", "join", "on", "ratio", "with_zero"]
+__all__ = ["first_of", "join", "on", "one_of", "ratio", "with_zero"]
 
 
 def join(left: Vector, facts: Vector, *, on: Iterable[str], take: Iterable[str]) -> Vector:
@@ -111,3 +111,13 @@ def first_of(*candidates: Vector, on: Iterable[str] | None = None) -> Vector:
     for candidate in candidates[1:]:
         result = result.or_(candidate, on=keys)
     return result
+
+
+def one_of(inner: Vector, *by: str) -> Vector:
+    """One series for each combination of these labels, with all labels that it has: where two of them disagree.
+
+    Raises:
+        QueryError: the operand lacks one of the labels.
+    """
+    keys = check_labels(by, inner, "one_of")
+    return Vector(f"topk by ({', '.join(keys)}) (1, {inner.text})", inner.labels, series=inner.series)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from gpuscope_generator.promql import Matcher, Selector, Series, Vector, label_join, label_replace, matchers, select
 from gpuscope_generator.settings import Settings
 
-__all__ = ["canonical", "of_source"]
+__all__ = ["canonical", "clustered", "of_object", "of_source"]
 
 T = TypeVar("T", bound=Series)
 
@@ -36,6 +36,27 @@ def canonical(inner: Vector, settings: Settings, *, node_from: tuple[str, ...] =
     """
     joined = label_join(inner, "node", ";", *node_from, "node", "instance")
     named = label_replace(joined, "node", "$1", "node", ";*([^;:]+).*")
+    return clustered(named, settings)
+
+
+def clustered(inner: Vector, settings: Settings) -> Vector:
+    """Gives a raw vector the label ``cluster`` under whatever name the settings know it."""
     if settings.cluster_label == "cluster":
-        return named
-    return label_replace(named, "cluster", "$1", settings.cluster_label, "(.+)")
+        return inner
+    return label_replace(inner, "cluster", "$1", settings.cluster_label, "(.+)")
+
+
+def of_object(inner: Vector, settings: Settings, *labels: str) -> Vector:
+    """Gives a vector that describes Kubernetes objects its cluster, and the objects' own labels.
+
+    Where a scrape does not honor labels, those of the object are called ``exported_…``, and the plain ones are of
+    the exporter itself.
+
+    Args:
+        inner: a selector, or a rate of one.
+        settings: for ``cluster_label``.
+        labels: labels of the object, such as ``namespace`` and ``pod``.
+    """
+    for label in labels:
+        inner = label_replace(inner, label, "$1", f"exported_{label}", "(.+)")
+    return clustered(inner, settings)
