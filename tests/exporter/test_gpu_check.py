@@ -39,7 +39,8 @@ H100 = {
     "remapped_rows.histogram.max": "640 bank(s)",
     "pcie.link.gen.current": "5",
 }
-FAKE = """#!{python}
+# Without site: it needs neither the simulated driver nor coverage, and is started a dozen times.
+FAKE = """#!{python} -IS
 import json, sys
 cells, uuids = json.load(open({file!r}))
 fields = sys.argv[1].removeprefix("--query-gpu=uuid,").split(",")
@@ -60,8 +61,8 @@ def smi(monkeypatch) -> ModuleType:
 
 def _compare(smi: ModuleType, machine, cells: dict[str, str], scenario: str = "h100x8") -> dict[str, object]:
     one = machine(scenario)
-    one.cycle()
-    one.cycle(10)
+    one.cycle(gpus=[0])
+    one.cycle(10, gpus=[0])
     uuid = one.driver.node.gpus[0].uuid
     return {found.field: found for found in smi.compare(one.samples(), uuid, "0", cells)}
 
