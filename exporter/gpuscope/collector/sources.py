@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpuscope.collector.election import Election, FileLock, Together
 from gpuscope.collector.follower import SchedulerSource
+from gpuscope.collector.state_claim import StateClaim
 from gpuscope.collector.term import KnownJobs, OpenSources
 from gpuscope.config import AgentSettings
 from gpuscope.errors import ConfigError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["election", "sources"]
 
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _LEASE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _STOP_S = 1.5
 
@@ -27,6 +29,9 @@ def sources(settings: AgentSettings) -> OpenSources:
     Raises:
         ConfigError: a library is missing, or there is no way to the scheduler.
     """
+    for namespace in settings["kubernetes.namespace"]:
+        if not _NAMESPACE.fullmatch(namespace):
+            raise ConfigError(f"--kubernetes.namespace {namespace!r}: is no name of a namespace")
     if settings["kubernetes"]:
         session(settings).close()
 
@@ -48,6 +53,7 @@ def election(settings: AgentSettings) -> Together:
         ConfigError: the Lease's name is none, or the lock cannot be had.
     """
     found: list[Election] = []
+    state_file = settings.file("state-file")
     lease = settings["kubernetes.lease"]
     if lease:
         if not settings["kubernetes"]:
@@ -58,8 +64,8 @@ def election(settings: AgentSettings) -> Together:
         from gpuscope.workloads.kubernetes.lease import Lease
 
         namespace, _, name = lease.partition("/")
-        found.append(Lease(opened, namespace, name, f"{socket.gethostname()}_{os.urandom(4).hex()}"))
-    state_file = settings.file("state-file")
+        identity = f"{socket.gethostname()}_{os.urandom(4).hex()}"
+        found.append(Lease(opened, namespace, name, identity, claim=StateClaim(state_file)))
     if state_file is not None:
         found.append(FileLock(state_file))
     return Together(found)
@@ -120,7 +126,10 @@ class _Kubernetes:
             number = max(record.opened | record.closed, default=0)
             return KnownAttempts(number, number in record.closed, record.seen_at)
 
-        self._source = KubernetesSource(opened, FactLabels(team=settings["kubernetes.team-label"]), told)
+        self._source = KubernetesSource(
+            opened, FactLabels(team=settings["kubernetes.team-label"]), told,
+            dra=settings["kubernetes.resource-claims"], namespaces=settings["kubernetes.namespace"],
+        )  # fmt: skip
 
     def start(self) -> None:
         """Begins to watch."""

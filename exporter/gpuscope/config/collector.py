@@ -21,6 +21,14 @@ COLLECTOR_OPTIONS: tuple[Option, ...] = (
         "kubernetes.team-label", _T.TEXT, "team", "Label of jobs that names the team.",
     ),
     Option(
+        "kubernetes.namespace", _T.LIST, (),
+        "Namespace whose jobs are followed; Roles in it are enough. May be given several times. None follows all.",
+    ),
+    Option(
+        "kubernetes.resource-claims", _T.SWITCH, True,
+        "Count GPUs that dynamic resource allocation gave to pods; needs to read ResourceClaims where there are some.",
+    ),
+    Option(
         "kubernetes.lease", _T.TEXT, "",
         "NAMESPACE/NAME of a Lease by which several collectors agree on the one that counts. Empty uses none: then one "
         "may run, or several that share a state file.",

@@ -32,6 +32,10 @@ CREATE TABLE IF NOT EXISTS jobs (
 CREATE TABLE IF NOT EXISTS sources (
     name TEXT PRIMARY KEY, first_look REAL NOT NULL, last_look REAL NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS identity (
+    one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL
+);
+INSERT OR IGNORE INTO identity VALUES (1, lower(hex(randomblob(8))));
 """
 
 
@@ -65,6 +69,25 @@ class Store:
     def close(self) -> None:
         """Ends it; what was written stays."""
         self._file.close()
+
+    @property
+    def identity(self) -> str:
+        """A word that no other memory has, and that stays with this one."""
+        (found,) = self._file.execute("SELECT id FROM identity").fetchone()
+        return str(found)
+
+    def clear(self) -> None:
+        """Forgets everything but its identity, whole or not at all.
+
+        Raises:
+            ConfigError: the file cannot be written.
+        """
+        try:
+            with self._whole():
+                for table in ("counters", "jobs", "sources"):
+                    self._file.execute(f"DELETE FROM {table}")  # noqa: S608
+        except sqlite3.Error as error:
+            raise ConfigError(f"--state-file {self._path}: {error}") from error
 
     def counters(self) -> dict[str, dict[Labels, float]]:
         """Name -> labels -> value."""

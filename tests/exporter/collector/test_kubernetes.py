@@ -88,3 +88,22 @@ def test_object_that_is_malformed_costs_no_other(collector: Start, server: ApiSe
     one.wait(lambda one: one.ready() and one.jobs(), "the job")
     assert [job["job_id"] for job in one.jobs()] == ["uid-red"]
     assert one.total("gpuscope_collector_problems_total", 'reason="malformed_object"') == 1
+
+
+def test_only_a_namespace_that_is_named_is_followed(collector: Start, server: ApiServer, kubeconfig: str) -> None:
+    for namespace in ("red", "blue"):
+        trained(server, namespace)
+    server.install("ResourceClaim", "resource.k8s.io/v1", "resourceclaims")
+    flags = ("--kubernetes", "--kubernetes.config", kubeconfig, "--kubernetes.namespace", "red")
+    one = collector(*flags)
+    one.wait(lambda one: one.ready() and one.jobs(), "the job")
+    assert [job["namespace"] for job in one.jobs()] == ["red"]
+    asked = {path for path, _ in server.requests}
+    assert "/apis/resource.k8s.io/v1/namespaces/red/resourceclaims" in asked
+    assert "/api/v1/nodes" in asked
+    assert not [path for path in asked if "blue" in path]
+    one.end()
+    server.requests.clear()
+    two = collector(*flags, "--no-kubernetes.resource-claims")
+    two.wait(Running.ready, "an answer")
+    assert not [path for path, _ in server.requests if path.endswith("resourceclaims")]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.exporter.collector.conftest import RecordedSlurm, Running
-from tests.exporter.collector.test_kubernetes import trained
+from tests.exporter.collector.test_kubernetes import ENDED, trained
 from tests.exporter.collector.test_slurm import counters
 from tests.exporter.workloads.kubernetes.api_server import ApiServer
 
@@ -73,3 +73,39 @@ def test_collector_that_may_not_have_a_lease_says_so(collector: Start, server: A
     server.forbidden.add("leases")
     one = collector("--kubernetes", "--kubernetes.config", kubeconfig, *LEASE)
     assert_waits(one, "403")
+
+
+def test_leader_whose_memory_was_overtaken_counts_nothing_twice(
+    collector: Start, server: ApiServer, kubeconfig: str, tmp_path: Path
+) -> None:
+    def candidate(name: str) -> Running:
+        return collector(
+            "--kubernetes", "--kubernetes.config", kubeconfig, *LEASE, "--state-file", str(tmp_path / name)
+        )
+
+    def counts(one: Running, namespace: str) -> None:
+        """A job that begins and ends under this leader."""
+        job = trained(server, namespace)
+        one.wait(lambda one: one.ready() and one.jobs("?state=training") + one.jobs("?state=scheduling"), "the job")
+        server.delete(job)
+        one.wait(lambda one: one.total(ENDED, f'namespace="{namespace}"') == 1, "its end")
+
+    one = candidate("one")
+    counts(one, "red")
+    one.end()
+    one = candidate("one")
+    one.wait(lambda one: one.ready(), "the lead again")
+    assert one.total(ENDED) == 1
+    two = candidate("two")
+    one.end()
+    counts(two, "blue")
+    assert two.total(ENDED) == 1
+    two.end(signal.SIGKILL)
+    last = next(iter(server.leases.values()))
+    last["spec"]["holderIdentity"] = ""  # as if its time had run out
+    one = candidate("one")
+    one.wait(lambda one: one.ready(), "the lead once more")
+    assert one.total(ENDED) == 0
+    assert "begin anew" in one.log
+    counts(one, "green")
+    assert one.total(ENDED) == 1

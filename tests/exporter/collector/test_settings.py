@@ -29,6 +29,7 @@ def refused(command: Callable[..., "subprocess.Popen[bytes]"], tmp_path: Path, *
         (("--kubernetes", "--kubernetes.config", "/proc/none"), "/proc/none"),
         (("--slurm", "--kubernetes.lease", "monitoring/gpuscope"), "--kubernetes.lease"),
         (("--slurm", "--nonsense"), "--nonsense"),
+        (("--kubernetes", "--kubernetes.namespace", "../red"), "--kubernetes.namespace '../red'"),
         (("--slurm", "--agents", "http://n1", "--agents.user", "joe"), "--agents.user"),
         (("--slurm", "--agents", "https://n1", "--agents.ca-file", "/proc/none"), "--agents.ca-file /proc/none"),
     ],

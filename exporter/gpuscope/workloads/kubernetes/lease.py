@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from gpuscope.errors import ConfigError
 from gpuscope.workloads.kubernetes.failure import ApiFailure
 from gpuscope.workloads.kubernetes.session import Session
 
@@ -19,6 +20,7 @@ __all__ = ["Lease"]
 log = logging.getLogger(__name__)
 
 _GROUP = "coordination.k8s.io/v1"
+_STATE = "gpuscope.io/state"
 _REQUEST_S = 3.0
 
 
@@ -33,11 +35,13 @@ class Lease:
         duration_s: so long after the leader's last sign of life another may take over. The leader gives up at two
             thirds of it, so that two never lead at a time.
         monotonic: tells seconds.
+        claim: is told which memory the last leader counted with (``None`` when nobody led yet), and gives that of this
+            candidate; called before the Lease is taken. The Lease keeps it as an annotation.
     """
 
     def __init__(
         self, session: Session, namespace: str, name: str, identity: str, duration_s: float = 15.0,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] = time.monotonic, claim: Callable[[str | None], str] | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._where = f"{namespace}/{name}"
@@ -47,6 +51,7 @@ class Lease:
         self._identity = identity
         self._duration_s = duration_s
         self._monotonic = monotonic
+        self._claim = claim or (lambda _: "")
         self._held: dict[str, Any] | None = None
         self._renewed = 0.0
         self._seen = ("", 0.0)
@@ -61,6 +66,8 @@ class Lease:
                 return ""
             self._held = None
             return f"lease {self._where}: {failure}"
+        except ConfigError as error:
+            return f"lease {self._where} is not taken: {error}"
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             self._held = None
             return f"lease {self._where} is not understood: {error}"
@@ -104,6 +111,10 @@ class Lease:
         return self._write(began, lease)
 
     def _write(self, began: float, lease: dict[str, Any] | None) -> str:
+        known = (lease or {}).get("metadata", self._names)
+        annotations = known.get("annotations") or {}
+        state = self._claim(None if lease is None else annotations.get(_STATE, ""))
+        metadata = {**known, "annotations": {**annotations, _STATE: state}}
         now = _now()
         fields: dict[str, Any] = {
             "holderIdentity": self._identity, "leaseDurationSeconds": round(self._duration_s),
@@ -111,10 +122,11 @@ class Lease:
         }  # fmt: skip
         try:
             if lease is None:
-                document = {"apiVersion": _GROUP, "kind": "Lease", "metadata": self._names, "spec": fields}
+                document = {"apiVersion": _GROUP, "kind": "Lease", "metadata": metadata, "spec": fields}
                 self._held = self._send("POST", self._collection, document)
             else:
                 transitions = (lease.get("spec") or {}).get("leaseTransitions") or 0
+                lease = {**lease, "metadata": metadata}
                 self._held = self._put(lease, **fields, leaseTransitions=int(transitions) + 1)
         except ApiFailure as failure:
             if failure.reason != "conflict":

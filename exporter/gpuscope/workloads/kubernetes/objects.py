@@ -135,6 +135,7 @@ class Node(Fields):
 
 class AllocatedDevice(Fields):
     driver: str = ""
+    admin_access: bool | None = None
 
 
 class AllocatedDevices(Fields):

@@ -20,7 +20,7 @@ from gpuscope.workloads.kubernetes.records import (
     QueueRecord,
     WorkloadRecord,
 )
-from gpuscope.workloads.kubernetes.resources import WORKLOADS
+from gpuscope.workloads.kubernetes.resources import WORKLOADS, Place
 from gpuscope.workloads.kubernetes.store import Snapshot
 from gpuscope.workloads.observation import (
     JobFacts,
@@ -61,14 +61,14 @@ class Present:
         self._parents: dict[str, Owner | None] = {}
 
     def jobs(
-        self, snapshot: Snapshot, now: float, blind: frozenset[str]
+        self, snapshot: Snapshot, now: float, blind: frozenset[Place]
     ) -> tuple[list[ObservedJob], dict[tuple[str, str], JobKey]]:
         """All jobs, those included that were deleted since the last call, and the job of each pod.
 
         Args:
             snapshot: what is known.
             now: unix time.
-            blind: kinds of which nothing new was heard for a while, or that may not be read.
+            blind: places of which nothing new was heard for a while, or that may not be read.
         """
         workloads = {one.uid: one for kind in WORKLOADS for one in _all(snapshot, kind.name, WorkloadRecord)}
         deleted = {
@@ -93,7 +93,7 @@ class Present:
             top = owners.top_of_pod(pod)
             if top is not None:
                 around[top.uid].gone.append(pod)
-        build = _Builder(snapshot, now, nodes_known="Node" not in blind)
+        build = _Builder(snapshot, now, nodes_known=Place("Node") not in blind)
         found = [
             self._job(build.view(top, around[top.uid], deleted=top.uid in deleted,
                                  witnessed=top.uid in deleted and deleted[top.uid][1]), blind)
@@ -102,7 +102,7 @@ class Present:
         self._remember(workloads, [record for record, _ in deleted.values()])
         return found, keys
 
-    def _job(self, view: JobView, blind: frozenset[str]) -> ObservedJob:
+    def _job(self, view: JobView, blind: frozenset[Place]) -> ObservedJob:
         job = view.job
         key = _key(job)
         history = self._histories.get(job.uid)
@@ -117,7 +117,7 @@ class Present:
             outcome = view.deletion_outcome
         if outcome is not None and ended is None:
             ended = view.now
-        unseen = blind & {"Pod", job.kind}
+        unseen = blind & {Place(kind, where) for kind in ("Pod", job.kind) for where in ("", job.namespace)}
         state = JobState.UNKNOWN if unseen else state_of(view, interrupted=history.interrupted)
         queue = view.queue
         facts = JobFacts(

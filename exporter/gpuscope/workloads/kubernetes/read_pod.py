@@ -165,7 +165,8 @@ def read_claim(raw: msgspec.Raw) -> ClaimRecord | None:
     claim = _claims.decode(raw)
     allocation = claim.status.allocation if claim.status else None
     results = (allocation.devices.results if allocation and allocation.devices else None) or []
-    gpus = sum(one.driver == _DRIVER for one in results)
+    # Who looks after devices may see them while others hold them.
+    gpus = sum(one.driver == _DRIVER and not one.admin_access for one in results)
     users = (claim.status.reserved_for if claim.status else None) or []
     pods = tuple(one.uid for one in users if one.resource == "pods")
     return ClaimRecord(claim.metadata.uid, gpus, pods) if gpus else None

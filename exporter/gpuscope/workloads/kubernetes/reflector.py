@@ -58,7 +58,7 @@ class Reflector(threading.Thread):
         self, session: Session, resource: Resource, read: Callable[[msgspec.Raw], Record | None], store: ObjectStore,
         pace: Pace, clock: Callable[[], float],
     ) -> None:  # fmt: skip
-        super().__init__(name=f"watch-{resource.kind.plural}", daemon=True)
+        super().__init__(name=f"watch-{resource.label}", daemon=True)
         self.resource = resource
         self._session = session
         self._read = read
@@ -102,7 +102,7 @@ class Reflector(threading.Thread):
             version = page.version
             if self._stop_asked.is_set():
                 return
-        self._store.replace(self.resource.kind.name, records)
+        self._store.replace(self.resource.place, records)
         self._version = version
         self._well()
 
@@ -120,13 +120,13 @@ class Reflector(threading.Thread):
             raise ApiFailure("unreachable", self.resource.path, "the watch was ended at once")
 
     def _take(self, change: WatchEvent) -> None:
-        kind = self.resource.kind.name
+        place = self.resource.place
         if change.type != "BOOKMARK":
             record = self._understood(change.object)
             if record is not None and change.type == "DELETED":
-                self._store.remove(kind, record)
+                self._store.remove(place, record)
             elif record is not None:
-                self._store.put(kind, record)
+                self._store.put(place, record)
         self._version = change.version or self._version
 
     def _understood(self, raw: msgspec.Raw) -> Record | None:
@@ -142,22 +142,22 @@ class Reflector(threading.Thread):
         if self._said:
             log.info("%s: can be read again", self.resource.path)
         self._said = ""
-        self._store.set_health(self.resource.kind.name)
+        self._store.set_health(self.resource.place)
 
     def _failed(self, failure: ApiFailure) -> None:
-        kind = self.resource.kind
+        label = self.resource.label
         if failure.reason == "expired":
             # Nothing is wrong: too much happened since the last version, and a list tells what is there now.
-            self._store.count(f"expired:{kind.plural}")
+            self._store.count(f"expired:{label}")
             again, self._expired, self._version = self._expired, True, ""
             self._stop_asked.wait(self._pause() if again else 0.0)
             return
         if failure.reason in {"not_found", "malformed"} or self._failures >= _RELIST_AFTER:
             self._version = ""
-        self._store.count(f"{failure.reason}:{kind.plural}")
+        self._store.count(f"{failure.reason}:{label}")
         # Without a role a kind is left out; without a valid token nothing at all is known.
         refused = failure.reason == "forbidden"
-        self._store.set_health(kind.name, denied=refused, broken_since=self._clock(), failure=failure)
+        self._store.set_health(self.resource.place, denied=refused, broken_since=self._clock(), failure=failure)
         if self._said != failure.reason and not failure.of_all:
             log.warning("%s", failure)  # whoever follows the source says once what concerns all kinds
             self._said = failure.reason

@@ -1,6 +1,7 @@
 """The kinds that are watched, and the versions of them that are understood."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = [
     "BATCH_JOB",
@@ -11,6 +12,7 @@ __all__ = [
     "POD",
     "QUEUE_WORKLOAD",
     "WORKLOADS",
+    "Place",
     "Resource",
     "WatchedKind",
 ]
@@ -26,6 +28,7 @@ class WatchedKind:
         plural: its name in addresses.
         versions: those whose fields are known, the best first.
         field_selector: only objects that match it are asked for.
+        namespaced: whether its objects are in namespaces.
     """
 
     name: str
@@ -33,24 +36,49 @@ class WatchedKind:
     plural: str
     versions: tuple[str, ...] = ("v1",)
     field_selector: str = ""
+    namespaced: bool = True
+
+
+class Place(NamedTuple):
+    """Objects of a kind, of one namespace or of all.
+
+    Attributes:
+        kind: name of the kind.
+        namespace: empty for all.
+    """
+
+    kind: str
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A kind in the version that this cluster serves."""
+    """A kind in the version that this cluster serves, of one namespace or of all."""
 
     kind: WatchedKind
     version: str
+    namespace: str = ""
+
+    @property
+    def place(self) -> Place:
+        """What it gives."""
+        return Place(self.kind.name, self.namespace)
 
     @property
     def path(self) -> str:
-        """Path of the collection of all namespaces."""
+        """Path of the collection."""
         group = f"apis/{self.kind.group}" if self.kind.group else "api"
-        return f"/{group}/{self.version}/{self.kind.plural}"
+        namespace = f"namespaces/{self.namespace}/" if self.namespace else ""
+        return f"/{group}/{self.version}/{namespace}{self.kind.plural}"
+
+    @property
+    def label(self) -> str:
+        """Name in counters of problems: plural, with its namespace where not all are watched."""
+        return f"{self.namespace}/{self.kind.plural}" if self.namespace else self.kind.plural
 
 
 POD = WatchedKind("Pod", "", "pods")
-NODE = WatchedKind("Node", "", "nodes")
+NODE = WatchedKind("Node", "", "nodes", namespaced=False)
 # Kubelet says in no status that it pulls an image; the selector keeps all other events of a cluster away.
 EVENT = WatchedKind("Event", "", "events", field_selector="involvedObject.kind=Pod,reason=Pulling")
 BATCH_JOB = WatchedKind("Job", "batch", "jobs")

@@ -3,7 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -14,7 +15,7 @@ from gpuscope.workloads.kubernetes.read_pod import read_claim, read_event, read_
 from gpuscope.workloads.kubernetes.read_workload import FactLabels, WorkloadReader, read_queue_workload
 from gpuscope.workloads.kubernetes.records import Record
 from gpuscope.workloads.kubernetes.reflector import Pace, Reflector
-from gpuscope.workloads.kubernetes.resources import CLAIM, EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Resource
+from gpuscope.workloads.kubernetes.resources import CLAIM, EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Place, Resource
 from gpuscope.workloads.kubernetes.session import Session
 from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
 from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
@@ -43,6 +44,7 @@ class KubernetesSource:
         settle_s: the end of a job or an attempt is told so long after it was first seen, with its true time. Kinds are
             watched apart: a job's failure may be heard of before the exit codes of its pods.
         dra: whether GPUs that dynamic resource allocation gave to pods are to be counted; it watches ResourceClaims.
+        namespaces: only these are watched, each for itself, so that Roles in them are enough; none watches all.
     """
 
     name = "kubernetes"
@@ -51,16 +53,18 @@ class KubernetesSource:
         self, session: Session, labels: FactLabels | None = None,
         known: Callable[[JobKey], KnownAttempts | None] | None = None,
         pace: Pace | None = None, clock: Callable[[], float] = time.time, settle_s: float = 5.0, dra: bool = False,
+        namespaces: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self._session = session
         self._reader = WorkloadReader(labels or FactLabels())
         self._pace = pace or Pace()
         self._clock = clock
         self._kinds = (*_KINDS, CLAIM) if dra else _KINDS
+        self._namespaces = tuple(dict.fromkeys(namespaces))
         self._store = ObjectStore()
         self._present = Present(known or (lambda _: None), settle_s)
-        self._reflectors: dict[str, Reflector] = {}
-        self._found: dict[str, Resource] = {}
+        self._reflectors: dict[Place, Reflector] = {}
+        self._found: dict[Place, Resource] = {}
         self._discovered = False
         self._whole = False
         self._failure: ApiFailure | None = None
@@ -96,9 +100,9 @@ class KubernetesSource:
             return Observation(
                 "kubernetes", now, complete=False, reason=self._reason(snapshot), problems=snapshot.problems
             )
-        broken = {kind for kind, health in snapshot.health.items() if health.broken_since is not None}
-        denied = {kind for kind, health in snapshot.health.items() if health.denied}
-        lost = {kind for kind in broken if self._long_broken(snapshot, kind, now)}
+        broken = {place for place, health in snapshot.health.items() if health.broken_since is not None}
+        denied = {place for place, health in snapshot.health.items() if health.denied}
+        lost = {place for place in broken if self._long_broken(snapshot, place, now)}
         jobs, pods = self._present.jobs(snapshot, now, frozenset(denied | lost | self._unlisted(snapshot)))
         return Observation(
             source="kubernetes",
@@ -113,37 +117,38 @@ class KubernetesSource:
 
     def _reason(self, snapshot: Snapshot) -> str:
         """Why something cannot be read that may be read; one line, whichever kind met it first."""
-        failures = {kind: one.failure for kind, one in snapshot.health.items() if one.failure and not one.denied}
+        failures = {place: one.failure for place, one in snapshot.health.items() if one.failure and not one.denied}
         every = [failure for failure in (self._failure, *failures.values()) if failure is not None and failure.of_all]
         if every:
             return min(f"{failure.reason}: {failure.detail}" for failure in every)
         if self._failure is not None:
             return f"{self._failure.reason}: {self._failure.detail}"
-        return ", ".join(sorted(f"{kind}: {failure.reason}" for kind, failure in failures.items()))
+        return ", ".join(sorted({f"{place.kind}: {failure.reason}" for place, failure in failures.items()}))
 
     def _started_well(self, snapshot: Snapshot) -> bool:
         """Whether every kind was listed once, or cannot be. Without its pods a job's attempts would be told wrong."""
         if not self._whole and self._discovered:
-            tried = {kind for kind, health in snapshot.health.items() if health.denied or health.broken_since}
+            tried = {place for place, health in snapshot.health.items() if health.denied or health.broken_since}
             waits = self._unlisted(snapshot) - tried
-            pods = snapshot.health.get(POD.name)
-            self._whole = not waits and pods is not None and (pods.listed or pods.denied)
+            pods = [snapshot.health.get(place) for place in self._found if place.kind == POD.name]
+            self._whole = not waits and all(one is not None and (one.listed or one.denied) for one in pods)
         return self._whole
 
     @staticmethod
-    def _long_broken(snapshot: Snapshot, kind: str, now: float) -> bool:
-        since = snapshot.health[kind].broken_since
+    def _long_broken(snapshot: Snapshot, place: Place, now: float) -> bool:
+        since = snapshot.health[place].broken_since
         return since is not None and now - since >= _PATIENCE_S
 
-    def _unlisted(self, snapshot: Snapshot) -> set[str]:
+    def _unlisted(self, snapshot: Snapshot) -> set[Place]:
         health = snapshot.health
-        return {kind for kind in self._found if kind not in health or not health[kind].listed}
+        return {place for place in self._found if place not in health or not health[place].listed}
 
     def _look_for_kinds(self) -> None:
         failures = 0
         while not self._stop.is_set():
             try:
-                found = installed(self._session, self._kinds, self._found)
+                known = {place.kind: resource for place, resource in self._found.items()}
+                found = installed(self._session, self._kinds, known)
             except ApiFailure as failure:
                 self._store.count(f"{failure.reason}:discovery")
                 self._failure = failure
@@ -151,26 +156,32 @@ class KubernetesSource:
                 failures += 1
                 continue
             failures, self._failure = 0, None
-            self._adopt(found)
+            self._adopt({one.place: one for resource in found.values() for one in self._places(resource)})
             self._discovered = True
             self._stop.wait(self._pace.discovery_s)
 
-    def _adopt(self, found: dict[str, Resource]) -> None:
+    def _places(self, resource: Resource) -> list[Resource]:
+        if not resource.kind.namespaced or not self._namespaces:
+            return [replace(resource, namespace="")]
+        return [replace(resource, namespace=one) for one in self._namespaces]
+
+    def _adopt(self, found: dict[Place, Resource]) -> None:
         before, self._found = self._found, found
-        for name in before.keys() - found.keys():
-            log.info("kubernetes: %s is not installed any more", name)
-            self._end(name)
-            self._store.forget(name)
-        for name, resource in found.items():
-            if before.get(name) != resource and not self._stop.is_set():
-                self._end(name)
+        for place in before.keys() - found.keys():
+            log.info("kubernetes: %s is not installed any more", place.kind)
+            self._end(place)
+            self._store.forget(place)
+        for place, resource in found.items():
+            if before.get(place) != resource and not self._stop.is_set():
+                self._end(place)
                 log.info("kubernetes: watches %s", resource.path)
-                reflector = Reflector(self._session, resource, self._read(name), self._store, self._pace, self._clock)
-                self._reflectors[name] = reflector
+                read = self._read(place.kind)
+                reflector = Reflector(self._session, resource, read, self._store, self._pace, self._clock)
+                self._reflectors[place] = reflector
                 reflector.start()
 
-    def _end(self, name: str) -> None:
-        reflector = self._reflectors.pop(name, None)
+    def _end(self, place: Place) -> None:
+        reflector = self._reflectors.pop(place, None)
         if reflector is not None:
             reflector.stop()
 

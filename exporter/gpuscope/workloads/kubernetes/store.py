@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gpuscope.workloads.kubernetes.failure import ApiFailure
 from gpuscope.workloads.kubernetes.records import Record
+from gpuscope.workloads.kubernetes.resources import Place
 
 __all__ = ["Gone", "KindHealth", "ObjectStore", "Snapshot"]
 
@@ -45,57 +46,71 @@ class KindHealth:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything at one moment: kind -> uid -> record, and what is gone since the last snapshot."""
+    """Everything at one moment.
+
+    Attributes:
+        objects: kind -> uid -> record.
+        gone: what is gone since the last snapshot.
+        health: how well each place can be read.
+        problems: reason -> count, since the last snapshot.
+    """
 
     objects: Mapping[str, Mapping[str, Record]]
     gone: tuple[Gone, ...]
-    health: Mapping[str, KindHealth]
+    health: Mapping[Place, KindHealth]
     problems: Mapping[str, int]
 
 
 class ObjectStore:
-    """Records by kind and uid; safe to use from many threads."""
+    """Records by place and uid; safe to use from many threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._objects: dict[str, dict[str, Record]] = {}
+        self._objects: dict[Place, dict[str, Record]] = {}
         self._gone: list[Gone] = []
-        self._health: dict[str, KindHealth] = {}
+        self._health: dict[Place, KindHealth] = {}
         self._problems: Counter[str] = Counter()
 
-    def replace(self, kind: str, records: dict[str, Record]) -> None:
+    def replace(self, place: Place, records: dict[str, Record]) -> None:
         """Takes a whole list; what it lacks is gone."""
         with self._lock:
-            before = self._objects.get(kind, {})
-            self._gone += [Gone(kind, record, witnessed=False) for uid, record in before.items() if uid not in records]
-            self._objects[kind] = records
-            self._health[kind] = KindHealth(listed=True)
+            before = self._objects.get(place, {})
+            self._gone += [
+                Gone(place.kind, record, witnessed=False) for uid, record in before.items() if uid not in records
+            ]
+            self._objects[place] = records
+            self._health[place] = KindHealth(listed=True)
 
-    def put(self, kind: str, record: Record) -> None:
+    def put(self, place: Place, record: Record) -> None:
         """Takes a new or changed object."""
         with self._lock:
-            self._objects.setdefault(kind, {})[record.uid] = record
+            self._objects.setdefault(place, {})[record.uid] = record
 
-    def remove(self, kind: str, record: Record) -> None:
+    def remove(self, place: Place, record: Record) -> None:
         """Takes the last state of an object that was deleted."""
         with self._lock:
-            self._objects.get(kind, {}).pop(record.uid, None)
-            self._gone.append(Gone(kind, record, witnessed=True))
+            self._objects.get(place, {}).pop(record.uid, None)
+            self._gone.append(Gone(place.kind, record, witnessed=True))
 
     def set_health(
-        self, kind: str, *, denied: bool = False, broken_since: float | None = None, failure: ApiFailure | None = None
+        self,
+        place: Place,
+        *,
+        denied: bool = False,
+        broken_since: float | None = None,
+        failure: ApiFailure | None = None,
     ) -> None:
         """Says how well a kind can be read."""
         with self._lock:
-            before = self._health.get(kind, KindHealth())
+            before = self._health.get(place, KindHealth())
             since = broken_since if before.broken_since is None or broken_since is None else before.broken_since
-            self._health[kind] = KindHealth(before.listed, denied, since, failure)
+            self._health[place] = KindHealth(before.listed, denied, since, failure)
 
-    def forget(self, kind: str) -> None:
+    def forget(self, place: Place) -> None:
         """A kind is not installed any more, and all its objects with it."""
-        self.replace(kind, {})
+        self.replace(place, {})
         with self._lock:
-            del self._health[kind]
+            del self._health[place]
 
     def count(self, reason: str) -> None:
         """Counts something that could not be read or understood."""
@@ -105,7 +120,9 @@ class ObjectStore:
     def take(self) -> Snapshot:
         """Everything now; what is gone and the problems are handed out once."""
         with self._lock:
-            objects = {kind: dict(records) for kind, records in self._objects.items()}
+            objects: dict[str, dict[str, Record]] = {}
+            for place, records in self._objects.items():
+                objects.setdefault(place.kind, {}).update(records)
             snapshot = Snapshot(objects, tuple(self._gone), dict(self._health), dict(self._problems))
             self._gone = []
             self._problems.clear()

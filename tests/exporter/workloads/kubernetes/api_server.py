@@ -5,6 +5,7 @@ Discovery, lists in parts, watches, bookmarks, resource versions, 403, 404, 410.
 
 import copy
 import json
+import re
 import socket
 import ssl
 import threading
@@ -213,6 +214,10 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
 
         def _route(self, path: str, query: dict[str, str]) -> None:
             plural = path.rsplit("/", 1)[1]
+            in_namespace = re.fullmatch(r"(.*)/namespaces/([^/]+)/([^/]+)", path)
+            namespace = ""
+            if in_namespace and path not in server.leases and not plural.startswith("lease"):
+                path, namespace = f"{in_namespace[1]}/{plural}", in_namespace[2]
             served = {_path(version, name) for version, name in server.kinds.values()}
             if not server.running:
                 self.close_connection = True
@@ -230,12 +235,12 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
                 self._json(server.leases[path])
             elif path not in served:
                 self._status(404)
-            elif plural in server.forbidden:
+            elif {plural, f"{namespace}/{plural}", namespace or "*"} & server.forbidden:
                 self._status(403)
             elif "watch" in query:
-                self._watch(path, int(query["resourceVersion"]))
+                self._watch(path, int(query["resourceVersion"]), namespace)
             else:
-                self._list(path, query)
+                self._list(path, query, namespace)
 
         def _groups(self) -> dict:
             groups: dict[str, list[str]] = defaultdict(list)
@@ -262,9 +267,9 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
                 "resources": [{"name": plural, "namespaced": True, "kind": kind} for plural, kind in named],
             }
 
-        def _list(self, path: str, query: dict[str, str]) -> None:
+        def _list(self, path: str, query: dict[str, str], namespace: str) -> None:
             with server.changed:
-                every = [obj for _, obj in sorted(server.objects[path].items())]
+                every = [obj for key, obj in sorted(server.objects[path].items()) if namespace in {"", key[0]}]
                 version = server.version
             begin, limit = int(query.get("continue", 0)), int(query.get("limit", 0)) or len(every)
             meta = {"resourceVersion": str(version)}
@@ -272,7 +277,7 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
                 meta |= {"continue": str(begin + limit), "remainingItemCount": len(every) - begin - limit}
             self._json({"kind": "List", "metadata": meta, "items": every[begin : begin + limit]})
 
-        def _watch(self, path: str, version: int) -> None:
+        def _watch(self, path: str, version: int, namespace: str) -> None:
             with server.changed:
                 expired = version < server.oldest
                 cuts, bookmarks, expiries = server.cuts, server.bookmarks, server.expiries
@@ -293,7 +298,8 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
                     marked, bookmarks = server.bookmarks != bookmarks, server.bookmarks
                     now = server.version
                 for number, kind, obj in new:
-                    self._event(kind, obj)
+                    if namespace in {"", obj["metadata"].get("namespace")}:
+                        self._event(kind, obj)
                     version = number
                 if marked:
                     meta = {"resourceVersion": str(now), "creationTimestamp": None}

@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -122,11 +122,12 @@ class Cluster:
     def watch(
         self, known: Callable[[JobKey], KnownAttempts | None] | None = None,
         labels: FactLabels | None = None, pace: Pace = FAST, settle_s: float = 0.0, dra: bool = False,
+        namespaces: Sequence[str] = (),
     ) -> KubernetesSource:  # fmt: skip
         config = self._folder / "kubeconfig"
         config.write_text(KUBECONFIG % self.server.url)
         session = Session(str(config))
-        self.source = KubernetesSource(session, labels, known, pace, lambda: self.now, settle_s, dra)
+        self.source = KubernetesSource(session, labels, known, pace, lambda: self.now, settle_s, dra, namespaces)
         self._sources.append(self.source)
         self.source.start()
         return self.source

@@ -95,6 +95,8 @@ def test_gpus_of_resource_claims_are_counted_when_that_is_asked_for(cluster: Clu
         results = [
             {"request": "gpus", "driver": "gpu.nvidia.com", "pool": "gpu-01", "device": f"gpu-{i}"} for i in range(8)
         ]
+        # A monitor that sees the device beside whoever holds it.
+        results.append(results[0] | {"adminAccess": True})
         results.append({"request": "nic", "driver": "dra.net", "pool": "gpu-01", "device": "mlx5_0"})
         consumer = {"resource": "pods", "name": one["metadata"]["name"], "uid": one["metadata"]["uid"]}
         claim = {

@@ -7,6 +7,7 @@ import pytest
 from tests.exporter.workloads.kubernetes.api_server import ApiServer
 from tests.exporter.workloads.kubernetes.conftest import KUBECONFIG
 
+from gpuscope.errors import ConfigError
 from gpuscope.workloads.kubernetes import Session
 from gpuscope.workloads.kubernetes.lease import Lease
 
@@ -16,9 +17,17 @@ PATH = "/apis/coordination.k8s.io/v1/namespaces/monitoring/leases/gpuscope"
 class Candidate:
     """One candidate; its clock stands still unless the test moves it."""
 
-    def __init__(self, session: Session, name: str, now: float) -> None:
+    def __init__(self, session: Session, name: str, now: float, state: str = "") -> None:
         self.now = now
-        self.lease = Lease(session, "monitoring", "gpuscope", name, monotonic=lambda: self.now)
+        self.told: list[str | None] = []
+        self.state: str | Exception = state or name
+        self.lease = Lease(session, "monitoring", "gpuscope", name, monotonic=lambda: self.now, claim=self.claim)
+
+    def claim(self, before: str | None) -> str:
+        self.told.append(before)
+        if isinstance(self.state, Exception):
+            raise self.state
+        return self.state
 
     def hold(self, after: float = 0.0) -> str:
         self.now += after
@@ -30,7 +39,7 @@ def candidate(server: ApiServer, tmp_path: Path) -> Iterator[Callable[..., Candi
     file = tmp_path / "kubeconfig"
     file.write_text(KUBECONFIG % server.url)
     session = Session(str(file))
-    yield lambda name, now=0.0: Candidate(session, name, now)
+    yield lambda name, now=0.0, state="": Candidate(session, name, now, state)
     session.close()
 
 
@@ -98,3 +107,30 @@ def test_lease_that_makes_no_sense_is_nobodys(
 ) -> None:
     server.leases[PATH] = nonsense  # type: ignore[assignment]
     assert "not understood" in candidate("one").hold()
+
+
+def test_leader_learns_which_memory_the_last_one_counted_with(server: ApiServer, candidate) -> None:
+    one, two, three = candidate("one"), candidate("two"), candidate("three", state="two")
+    assert one.hold() == ""
+    assert one.hold(2) == ""
+    assert one.told == [None]
+    one.lease.release()
+    assert two.hold() == ""
+    two.lease.release()
+    assert three.hold() == ""
+    three.lease.release()
+    assert one.hold() == ""
+    assert (two.told, three.told, one.told) == (["one"], ["two"], [None, "two"])
+    # A lease of another program, or of an earlier release, says nothing of a memory.
+    one.lease.release()
+    del server.leases[PATH]["metadata"]["annotations"]
+    assert three.hold() == ""
+    assert three.told[-1] == ""
+
+
+def test_lead_is_not_taken_with_a_memory_that_cannot_be_used(server: ApiServer, candidate) -> None:
+    one, two = candidate("one"), candidate("two")
+    one.state = ConfigError("--state-file /data/state: disk I/O error")
+    assert one.hold() == "lease monitoring/gpuscope is not taken: --state-file /data/state: disk I/O error"
+    assert server.leases == {}
+    assert two.hold() == ""
