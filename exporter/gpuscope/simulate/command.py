@@ -1,4 +1,4 @@
-"""``gpuscope simulate``: what scenarios there are, and other programs on them."""
+"""``gpuscope simulate``: what scenarios there are, other programs on them, and a cluster around them."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import os
 import click
 
 from gpuscope.errors import ConfigError
+from gpuscope.simulate.cluster.command import command as cluster
 from gpuscope.simulate.launch import environment
 from gpuscope.simulate.scenario import load, scenarios
 
@@ -19,6 +20,9 @@ def command() -> None:
     \b
     Example: gpuscope simulate run h100-mig -- nvitop -1
     """
+
+
+command.add_command(cluster)
 
 
 @command.command("scenarios")

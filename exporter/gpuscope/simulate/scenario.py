@@ -39,7 +39,7 @@ from gpuscope.simulate.model import MODELS
 from gpuscope.simulate.mounts import FilesystemPlan, filesystem_plans
 from gpuscope.simulate.pods import PodPlan, pod_plans
 
-__all__ = ["EVENTS", "Event", "GpuPlan", "MigPlan", "Scenario", "ScenarioInfo", "load", "scenarios", "shipped"]
+__all__ = ["EVENTS", "Event", "GpuPlan", "MigPlan", "Scenario", "ScenarioInfo", "load", "parse", "scenarios", "shipped"]
 
 _KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels", "filesystems", "pods", "jobs")
 _DRIVER_KEYS = ("version", "cuda", "nvml", "kernel_module", "present")
@@ -134,6 +134,21 @@ def load(name_or_path: str) -> Scenario:
         return built
     titles = [str(_layers(part)[-1].value.get("title", part)) for part in parts]
     return replace(built, title="; ".join(titles), kind="node")
+
+
+def parse(name: str, value: dict[str, Any]) -> Scenario:
+    """Makes a scenario of what would stand in its file.
+
+    Args:
+        name: for messages.
+        value: a machine that extends no other.
+
+    Raises:
+        ConfigError: not a scenario; names the key.
+    """
+    document = Document(name, value, {(): 1})
+    document.mapping((), value, _KEYS)
+    return _build(name, [document])
 
 
 def _layers(name: str) -> list[Document]:

@@ -13,7 +13,7 @@ from gpuscope.simulate.pods import ContainerPlan, PodPlan
 from gpuscope.simulate.scenario import Scenario
 from gpuscope.simulate.tenant import Tenant
 
-__all__ = ["Held", "Run", "Tenancy"]
+__all__ = ["Held", "Run", "Tenancy", "identity"]
 
 _BACKLOG_S = 3600
 _FIRST_PID, _LAST_PID, _PID_STEP = 40_000, 4_000_000, 7
@@ -217,11 +217,22 @@ class Tenancy:
     def _identity(self, plan: PodPlan | JobPlan, number: int) -> tuple[str, str]:
         if isinstance(plan, JobPlan):
             return str(plan.id + number * ID_STEP), str(plan.user_id)
-        identity = uuid.uuid5(uuid.NAMESPACE_OID, f"{self._seed}/{plan.namespace}/{plan.name}/{number}")
-        if not plan.span.every:
-            return plan.name, plan.uid or str(identity)
-        suffix = "".join(_LETTERS[byte % len(_LETTERS)] for byte in identity.bytes[:5])
-        return f"{plan.name}-{suffix}", str(identity)
+        return identity(self._seed, plan, number)
+
+
+def identity(seed: str, plan: PodPlan, number: int) -> tuple[str, str]:
+    """Name and uid of a pod for the n-th time that it is there, from 0.
+
+    Args:
+        seed: name of the machine.
+        plan: the pod.
+        number: how often it was there before.
+    """
+    uid = uuid.uuid5(uuid.NAMESPACE_OID, f"{seed}/{plan.namespace}/{plan.name}/{number}")
+    if not plan.span.every:
+        return plan.name, plan.uid or str(uid)
+    suffix = "".join(_LETTERS[byte % len(_LETTERS)] for byte in uid.bytes[:5])
+    return f"{plan.name}-{suffix}", str(uid)
 
 
 def _slots(plan: PodPlan | JobPlan) -> Iterator[tuple[Slot, ContainerPlan | None]]:
