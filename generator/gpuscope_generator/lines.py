@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from gpuscope.errors import ConfigError
 
 __all__ = ["Node", "nearest", "parse_yaml", "read_text", "read_yaml"]
 
+_EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
 _PREFIX = "tag:yaml.org,2002:"
 
 
@@ -31,15 +33,18 @@ class Node:
         file: as messages name it.
         line: from 1; 0 where lines are unknown, as in what Jsonnet computed.
         node: as the parser gave it.
+        source: text of the file, in which a key is looked for where lines are unknown.
     """
 
     file: str
     line: int
     node: yaml.Node
+    source: str = ""
 
     def error(self, key: str, reason: str) -> ConfigError:
         """The complaint, for ``raise``."""
-        place = f"{self.file}:{self.line}" if self.line else self.file
+        line = self.line or _line_of(self.source, key)
+        place = f"{self.file}:{line}" if line else self.file
         return ConfigError(f"{place}: {key}: {reason}" if key else f"{place}: {reason}")
 
     @property
@@ -59,7 +64,7 @@ class Node:
             raise self.error(key, f"must be a mapping, not {self._described}")
         found: dict[str, Node] = {}
         for name, value in self.node.value:
-            place = Node(self.file, self._line(name), value)
+            place = Node(self.file, self._line(name), value, self.source)
             path = f"{key}." if key else ""
             if not isinstance(name, yaml.ScalarNode):
                 raise place.error(key, "keys must be plain words")
@@ -87,7 +92,7 @@ class Node:
         """
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.error(key, f"must be a list of texts, not {self._described}")
-        return tuple(Node(self.file, self._line(item), item).text(key) for item in self.node.value)
+        return tuple(Node(self.file, self._line(item), item, self.source).text(key) for item in self.node.value)
 
     def number(self, key: str) -> float:
         """A number that is neither infinite nor NaN.
@@ -95,9 +100,13 @@ class Node:
         Raises:
             ConfigError: something else.
         """
-        if self.kind not in ("int", "float"):
+        # YAML 1.1 wants a point and a sign in 1.0e+3; everybody else writes 1e3.
+        exponent = (
+            isinstance(self.node, yaml.ScalarNode) and self.node.style is None and _EXPONENT.fullmatch(self.node.value)
+        )
+        if self.kind not in ("int", "float") and not exponent:
             raise self.error(key, f"must be a number, not {self._described}")
-        value = float(yaml.SafeLoader("").construct_object(self.node))
+        value = float(self.node.value if exponent else yaml.SafeLoader("").construct_object(self.node))
         if not math.isfinite(value):
             raise self.error(key, f"must be a finite number, not {self.node.value}")
         return value
@@ -120,6 +129,14 @@ class Node:
 
     def _line(self, node: yaml.Node) -> int:
         return node.start_mark.line + 1 if self.line else 0
+
+
+def _line_of(source: str, key: str) -> int:
+    """The only line of a text that sets a key; 0 where it stands in none or in several."""
+    name = re.escape(key.rpartition(".")[2] or key)
+    pattern = re.compile(rf"""(^|[\s{{,'"]){name}['"]?\s*\+?:""")
+    found = [number for number, line in enumerate(source.splitlines(), 1) if pattern.search(line)]
+    return found[0] if key and len(found) == 1 else 0
 
 
 def read_yaml(flag: str, file: Path) -> Node:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from gpuscope.catalogue import SUBJECTS
 from gpuscope_generator.markdown import code, table
 from gpuscope_generator.reference import description, flag, state
+from gpuscope_generator.setting_reference import settings_table
 
 __all__ = ["TABLES", "fill"]
 
@@ -28,7 +29,7 @@ def collectors() -> str:
     return table(("Collector", "Metrics", "By default", "Flag", "About"), rows)
 
 
-TABLES: Mapping[str, Callable[[], str]] = {"collectors": collectors}
+TABLES: Mapping[str, Callable[[], str]] = {"collectors": collectors, "settings": settings_table}
 """Every table that a page can ask for."""
 
 

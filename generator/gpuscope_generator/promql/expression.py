@@ -128,6 +128,9 @@ class Vector(Expression):
     def __truediv__(self, other: Vector | Scalar | float) -> Vector:
         return _binary(self, "/", other, Binding.MULTIPLY)
 
+    def __mod__(self, other: Vector | float) -> Vector:
+        return _binary(self, "%", other, Binding.MULTIPLY)
+
     def compare(self, operator: str, other: Vector | Scalar | float, *, as_bool: bool = False) -> Vector:
         """Keeps what fulfills the comparison, or with ``as_bool`` gives 1 and 0. ``operator`` as in PromQL."""
         if operator not in ("==", "!=", ">", "<", ">=", "<="):
@@ -172,12 +175,13 @@ class Range(Expression, Generic[S]):
     __slots__ = ()
 
 
-def select(series: T, *matchers: Matcher, **equal: str) -> Selector[T]:
+def select(series: T, *matchers: Matcher, unchecked: Iterable[Matcher] = (), **equal: str) -> Selector[T]:
     """The samples of a series.
 
     Args:
         series: what to read; of a histogram one of its parts.
         matchers: conditions.
+        unchecked: conditions of the user, whose labels only the user knows.
         equal: conditions of equality, ``label="value"``.
 
     Raises:
@@ -189,7 +193,7 @@ def select(series: T, *matchers: Matcher, **equal: str) -> Selector[T]:
     for matcher in conditions:
         if matcher.label not in series.carried and matcher.label != "__name__":
             raise QueryError(f"{series.name} carries no label {matcher.label!r}, but {', '.join(series.labels)}")
-    inner = ",".join(map(str, conditions))
+    inner = ",".join(map(str, (*conditions, *unchecked)))
     text = f"{series.name}{{{inner}}}" if inner else series.name
     return Selector(text, series.carried, Binding.ATOM, (series,))
 

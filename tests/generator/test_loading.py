@@ -1,0 +1,217 @@
+"""Settings from files: what is right arrives, and what is wrong is named with file, line and key."""
+
+import contextlib
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuscope.errors import ConfigError
+from gpuscope_generator.loading import _READ, as_plain, bounds_of, load_settings
+from gpuscope_generator.output import dashboard_files, rule_texts
+from gpuscope_generator.setting_reference import meanings, settings_table
+from gpuscope_generator.settings import Intervals, Settings, Thresholds
+
+FULL = """
+cluster_label: k8s_cluster
+selectors:
+  dcgm: job="dcgm-exporter", environment!~"test|dev"
+thresholds: {idle_ratio: 5e-2, idle_minutes: 10}
+intervals:
+  normalize: 15
+scrape_interval: 1m30s
+link_prefix: /grafana
+runbook_prefix: https://wiki.example/runbooks
+panels_off: [cluster/power]
+extra_tags: [ml, gpu]
+editable: true
+prices:
+  NVIDIA H100 80GB HBM3: 2.5
+currency: currencyEUR
+"""
+
+
+def load(folder: Path, text: str, name: str = "my.yaml") -> Settings:
+    file = folder / name
+    file.write_text(text)
+    return load_settings(file)
+
+
+def test_a_file_sets_all(tmp_path: Path) -> None:
+    assert load(tmp_path, FULL) == Settings(
+        cluster_label="k8s_cluster",
+        selectors={"dcgm": 'job="dcgm-exporter", environment!~"test|dev"'},
+        thresholds=Thresholds(idle_ratio=0.05, idle_minutes=10),
+        intervals=Intervals(normalize=15),
+        scrape_interval="1m30s",
+        link_prefix="/grafana",
+        runbook_prefix="https://wiki.example/runbooks",
+        panels_off=frozenset({"cluster/power"}),
+        extra_tags=("ml", "gpu"),
+        editable=True,
+        prices={"NVIDIA H100 80GB HBM3": 2.5},
+        currency="currencyEUR",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "thresholds:\n", "{}"])
+def test_an_empty_file_changes_nothing(tmp_path: Path, text: str) -> None:
+    assert load(tmp_path, text) == Settings() == load_settings(None)
+
+
+def test_every_setting_can_be_read_and_is_explained() -> None:
+    assert list(_READ) == [field.name for field in dataclasses.fields(Settings)]
+    text = settings_table()
+    for declared, prefix in ((Settings, ""), (Thresholds, "thresholds."), (Intervals, "intervals.")):
+        for name, meaning in meanings(declared).items():
+            assert meaning.endswith("."), name
+            assert f"| `{prefix}{name}` |" in text or name in ("thresholds", "intervals")
+
+
+def test_defaults_are_within_their_bounds() -> None:
+    for field in dataclasses.fields(Thresholds):
+        low, high = bounds_of(field.name)
+        assert low <= getattr(Thresholds(), field.name) <= high, field.name
+
+
+def test_settings_reach_boards_and_rules(tmp_path: Path) -> None:
+    settings = load(tmp_path, FULL)
+    rules = "".join(rule_texts(settings).values())
+    assert 'environment!~"test|dev"' in rules
+    assert "k8s_cluster" in rules
+    board = json.loads({path.stem: text for path, text in dashboard_files(settings).items()}["cluster"])
+    assert board["tags"] == ["gpuscope", "ml", "gpu"]
+    assert board["editable"]
+    plain = "".join(dashboard_files(Settings()).values())
+    assert "(/grafana/d/" not in plain
+    assert '"/grafana/d/gpuscope-cluster/cluster?' in "".join(dashboard_files(settings).values())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a\n", ":1: must be a mapping, not a list"),
+        ("a: [\n", ":2: not valid YAML: "),
+        ("\nthreshold: {}\n", ":2: threshold: no such setting; did you mean thresholds?"),
+        ("x: 1\n", ":1: x: no such setting"),
+        ("editable: true\nEditable: true\n", ":2: Editable: no such setting; did you mean editable?"),
+        ("editable: true\neditable: true\n", ":2: editable: given twice, first in line 1"),
+        ("editable: 1\n", ":1: editable: must be true or false, not '1'"),
+        ("cluster_label: 1a\n", ":1: cluster_label: '1a' is not a label name"),
+        ("cluster_label: __name__\n", ":1: cluster_label: '__name__' is not a label name"),
+        ("cluster_label: yes\n", ":1: cluster_label: must be a text, not 'yes'; quote it"),
+        ("cluster_label: [a]\n", ":1: cluster_label: must be a text, not a list"),
+        ("selectors:\n  dcgn: a\n", ":2: selectors.dcgn: no such source; did you mean dcgm?"),
+        ("selectors:\n  zzz: a\n", ":2: selectors.zzz: no such source; there are "),
+        ("selectors:\n  dcgm: job=x\n", ":2: selectors.dcgm: not a condition such as job=\"name\": 'job=x'"),
+        ('selectors:\n  dcgm: job=~"("\n', ":2: selectors.dcgm: not a regular expression: '('"),
+        ("thresholds: 3\n", ":1: thresholds: must be a mapping, not '3'"),
+        ("thresholds:\n  idle_ratios: 3\n", ":2: thresholds.idle_ratios: no such setting; did you mean idle_ratio?"),
+        ("thresholds:\n  idle_ratio: 1.5\n", ":2: thresholds.idle_ratio: 1.5 is not between 0 and 1"),
+        ("thresholds:\n  idle_ratio: .nan\n", ":2: thresholds.idle_ratio: must be a finite number, not .nan"),
+        ("thresholds:\n  idle_ratio: '0.1'\n", ":2: thresholds.idle_ratio: must be a number, not '0.1'"),
+        ("thresholds:\n  idle_minutes: 1.5\n", ":2: thresholds.idle_minutes: 1.5 is not a whole number"),
+        ("intervals:\n  slow: 1\n", ":2: intervals.slow: 1 is not between 5 and 3600"),
+        ("intervals:\n  fast: 1\n", ":2: intervals.fast: no such setting"),
+        ("intervals:\n  normalize: 90\n", ":1: intervals: 90, 60, 300: normalize, aggregate and slow must not fall"),
+        ("scrape_interval: 30\n", ":1: scrape_interval: must be a text, not '30'; quote it"),
+        ("scrape_interval: 30 s\n", ":1: scrape_interval: '30 s' is not a duration"),
+        ("scrape_interval: 2h\n", ":1: scrape_interval: 2h is not between 1s and 1h"),
+        ("link_prefix: grafana/\n", ":1: link_prefix: 'grafana/' is neither a path"),
+        ("runbook_prefix: /x\n", ":1: runbook_prefix: '/x' is not a URL"),
+        ("panels_off: cluster/power\n", ":1: panels_off: must be a list of texts, not 'cluster/power'"),
+        (
+            "panels_off: [cluster/powr]\n",
+            ":1: panels_off: 'cluster/powr' is not a board/panel; did you mean cluster/power?",
+        ),
+        ("extra_tags: ['']\n", ":1: extra_tags: a tag is empty"),
+        ("prices:\n  '': 1\n", ":2: prices: a price for no model"),
+        ("prices:\n  H100: -1\n", ":2: prices.H100: -1 is not between 0 and 1e+06"),
+        ("currency: EUR\n", ":1: currency: 'EUR' is not a unit of Grafana such as currencyEUR"),
+        ("? [a]\n: b\n", ":1: keys must be plain words"),
+    ],
+)
+def test_mistake_names_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(tmp_path, text)
+    assert str(raised.value).startswith(f"{tmp_path / 'my.yaml'}{message}")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
+    for name, reason in {
+        "none.yaml": "No such file",
+        "": "is not a regular file",
+        "binary.yaml": "not UTF-8 text",
+    }.items():
+        with pytest.raises(ConfigError, match=f"--settings .*: {reason}"):
+            load_settings(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ thresholds: { idle_ratio: 0.02 }, extra_tags: ['ml'] }",
+        "{ _config+:: { thresholds+: { idle_ratio: 0.02 }, extra_tags+: ['ml'] } }",
+        "{ _config+:: { thresholds+: { idle_ratio: super.idle_ratio * 2 }, extra_tags: ['ml'] } }",
+        "(import 'mine.libsonnet') + { _config+:: { extra_tags+: ['ml'] } }",
+    ],
+)
+def test_jsonnet_sets_all_or_changes_the_config(tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.libsonnet").write_text("{ _config+:: { thresholds+: { idle_ratio: 0.02 } } }")
+    found = load(tmp_path, text, "my.jsonnet")
+    assert found == Settings(thresholds=Thresholds(idle_ratio=0.02), extra_tags=("ml",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{\n  a: ]\n}", ":2: not valid Jsonnet: unexpected: "),
+        ("{\n  _config+:: {\n    extra_tags: error 'no tag',\n  },\n}", ":3: not valid Jsonnet: no tag"),
+        ("{\n  local x = import 'none.libsonnet',\n  editable: x,\n}", ":2: not valid Jsonnet: couldn't open import"),
+        ("{\n  thresholds: {\n    idle_ratio: 3,\n  },\n}", ":3: thresholds.idle_ratio: 3 is not between 0 and 1"),
+        ("{\n  _config+:: { cluster_labl: 'a' },\n}", ":2: cluster_labl: no such setting; did you mean cluster_label?"),
+        ("{ [x]: 'a' for x in ['nothing'] }", ": nothing: no such setting"),
+        ("function(x) x", ": not valid Jsonnet: "),
+    ],
+)
+def test_mistake_in_jsonnet_names_its_place(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(tmp_path, text, "my.libsonnet")
+    assert str(raised.value).startswith(f"{tmp_path / 'my.libsonnet'}{message}")
+    assert "\n" not in str(raised.value)
+
+
+def test_defaults_written_down_are_the_defaults(tmp_path: Path) -> None:
+    plain = as_plain(Settings())
+    assert load(tmp_path, yaml.safe_dump(plain)) == Settings()
+    assert load(tmp_path, json.dumps(plain), "my.jsonnet") == Settings()
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(),
+        lambda inner: (
+            st.lists(inner) | st.dictionaries(st.sampled_from([*_READ, "idle_ratio", "normalize", "x"]), inner)
+        ),
+        max_leaves=12,
+    )
+)
+def test_nothing_but_a_settings_or_a_named_error_comes_out(
+    tmp_path_factory: pytest.TempPathFactory, found: object
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "any.yaml"
+    file.write_text(yaml.safe_dump(found, allow_unicode=True), encoding="utf-8")
+    told = str(file)
+    with contextlib.suppress(ConfigError):
+        try:
+            load_settings(file)
+        except ConfigError as error:
+            told = str(error)
+            raise
+    assert told.startswith(str(file))
