@@ -20,7 +20,7 @@ from gpuscope.attribution.allocation import Allocation
 from gpuscope.catalogue import agent as m
 from gpuscope.catalogue.metric import Sample, Tier
 from gpuscope.compat import Renderer
-from gpuscope.config import OPTIONS, AgentSettings, Loaded
+from gpuscope.config import OPTIONS, Loaded, Settings
 from gpuscope.errors import ConfigError
 from gpuscope.faults.kernel_log import KernelLog
 from gpuscope.faults.ledger import FaultLedger
@@ -182,7 +182,7 @@ class Agent:
             kept = option.format(old[option.key])
             log.warning("%s cannot be changed without a restart; it stays %s", option.flag, kept or "empty")
         before = self._options()
-        self._settings = AgentSettings({**fresh.values, **{option.key: old[option.key] for option in fixed}})
+        self._settings = Settings({**fresh.values, **{option.key: old[option.key] for option in fixed}})
         logs.setup(self._settings["log.level"], self._settings["log.format"])
         self._ledger.use_catalogue(checked.xids)
         self._renderer.xids = checked.xids

@@ -7,7 +7,7 @@ from gpuscope.agent.machine import Machine
 from gpuscope.attribution.attributor import AttributionOptions, Attributor
 from gpuscope.attribution.look import Look
 from gpuscope.collectors.processes import processes_visible
-from gpuscope.config import AgentSettings
+from gpuscope.config import Settings
 
 __all__ = ["KUBELET_SOCKET", "attributor"]
 
@@ -16,7 +16,7 @@ KUBELET_SOCKET = Path("/var/lib/kubelet/pod-resources/kubelet.sock")
 
 
 def attributor(
-    settings: AgentSettings, machine: Machine, looks: Callable[[], Sequence[Look]], changed: Callable[[], None]
+    settings: Settings, machine: Machine, looks: Callable[[], Sequence[Look]], changed: Callable[[], None]
 ) -> Attributor:
     """The source of the collector ``attribution``.
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from gpuscope.api import WebSettings
 from gpuscope.api.listen import parse_address
 from gpuscope.api.web_config import load_web_config
-from gpuscope.config import BY_KEY, AgentSettings, Loaded
+from gpuscope.config import BY_KEY, Loaded, Settings
 from gpuscope.errors import ConfigError
 from gpuscope.faults.xids import XidCatalogue
 from gpuscope.simulate import Scenario
@@ -44,7 +44,7 @@ class Checked:
     state_dir: Path | None
 
     @property
-    def settings(self) -> AgentSettings:
+    def settings(self) -> Settings:
         """The settings."""
         return self.loaded.settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuscope.agent.check import FILESYSTEM_PATTERNS
 from gpuscope.agent.machine import Machine
-from gpuscope.config import AgentSettings
+from gpuscope.config import Settings
 from gpuscope.filesystems.lustre.lctl import Lctl
 from gpuscope.filesystems.lustre.source import LustreSource
 from gpuscope.filesystems.mountinfo import Mount
@@ -19,7 +19,7 @@ from gpuscope.simulate import SimulatedFilesystems
 __all__ = ["filesystem_sources"]
 
 
-def filesystem_sources(settings: AgentSettings, machine: Machine) -> tuple[FilesystemSource, LustreSource]:
+def filesystem_sources(settings: Settings, machine: Machine) -> tuple[FilesystemSource, LustreSource]:
     """The sources of the collectors ``filesystem`` and ``lustre``."""
     types, scratch, exclude = (re.compile(settings[key]) for key in FILESYSTEM_PATTERNS)
     expected = frozenset(os.fsencode(_plain(path)) for path in settings["filesystem.expected"])

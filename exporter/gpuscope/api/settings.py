@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from gpuscope.config import AgentSettings
+from gpuscope.config import Settings
 from gpuscope.errors import ConfigError
 
 __all__ = ["Source", "WebSettings"]
@@ -53,7 +53,7 @@ class WebSettings:
     idle_timeout_s: float = 150.0
 
     @classmethod
-    def of(cls, settings: AgentSettings) -> "WebSettings":
+    def of(cls, settings: Settings) -> "WebSettings":
         """The settings ``web.*`` of an agent or a collector."""
         return cls(
             listen_addresses=settings["web.listen-address"],

@@ -9,7 +9,7 @@ from gpuscope.collector.election import Election, FileLock, Together
 from gpuscope.collector.follower import SchedulerSource
 from gpuscope.collector.state_claim import StateClaim
 from gpuscope.collector.term import KnownJobs, OpenSources
-from gpuscope.config import AgentSettings
+from gpuscope.config import Settings
 from gpuscope.errors import ConfigError
 from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
 
@@ -23,7 +23,7 @@ _LEASE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9]
 _STOP_S = 1.5
 
 
-def sources(settings: AgentSettings) -> OpenSources:
+def sources(settings: Settings) -> OpenSources:
     """What makes them; nothing is asked yet.
 
     Raises:
@@ -46,7 +46,7 @@ def sources(settings: AgentSettings) -> OpenSources:
     return open_sources
 
 
-def election(settings: AgentSettings) -> Together:
+def election(settings: Settings) -> Together:
     """Who counts: whoever has the Lease, if one is set, and the lock beside the state file, if there is one.
 
     Raises:
@@ -71,7 +71,7 @@ def election(settings: AgentSettings) -> Together:
     return Together(found)
 
 
-def session(settings: AgentSettings) -> "Session":
+def session(settings: Settings) -> "Session":
     """Connections to the Kubernetes API; nothing is asked yet.
 
     Raises:
@@ -89,7 +89,7 @@ class _Slurm:
 
     name = "slurm"
 
-    def __init__(self, settings: AgentSettings, known: KnownJobs) -> None:
+    def __init__(self, settings: Settings, known: KnownJobs) -> None:
         from gpuscope.workloads.slurm import KnownNumber, SlurmSource
 
         told = {
@@ -115,7 +115,7 @@ class _Kubernetes:
 
     name = "kubernetes"
 
-    def __init__(self, settings: AgentSettings, known: KnownJobs) -> None:
+    def __init__(self, settings: Settings, known: KnownJobs) -> None:
         opened = session(settings)
         from gpuscope.workloads.kubernetes import FactLabels, KubernetesSource
 

@@ -1,8 +1,8 @@
-"""Settings of the agent: flags, environment, file; checked completely before anything starts."""
+"""Settings of agent and collector: flags, environment, file; checked completely before anything starts."""
 
 from gpuscope.config.collector import COLLECTOR_OPTIONS
 from gpuscope.config.load import BY_KEY, Loaded, load
 from gpuscope.config.option import Option, Type
-from gpuscope.config.settings import OPTIONS, AgentSettings
+from gpuscope.config.settings import OPTIONS, Settings
 
-__all__ = ["BY_KEY", "COLLECTOR_OPTIONS", "OPTIONS", "AgentSettings", "Loaded", "Option", "Type", "load"]
+__all__ = ["BY_KEY", "COLLECTOR_OPTIONS", "OPTIONS", "Loaded", "Option", "Settings", "Type", "load"]

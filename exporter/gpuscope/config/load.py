@@ -10,7 +10,7 @@ from typing import Any
 from gpuscope.config.collector import COLLECTOR_OPTIONS
 from gpuscope.config.file import nearest, read_file
 from gpuscope.config.option import Option, Type
-from gpuscope.config.settings import OPTIONS, AgentSettings
+from gpuscope.config.settings import OPTIONS, Settings
 from gpuscope.errors import ConfigError
 
 __all__ = ["BY_KEY", "Loaded", "load"]
@@ -32,7 +32,7 @@ _SERVICE_LINK = re.compile(
 class Loaded:
     """Settings, and where each value that is not the default came from: a flag, a variable, or file and line."""
 
-    settings: AgentSettings
+    settings: Settings
     origins: Mapping[str, str]
     options: Sequence[Option] = OPTIONS
 
@@ -73,7 +73,7 @@ def load(
     for key, raw in flags.items():
         found[key] = (by_key[key].flag, _parse(by_key[key], raw, by_key[key].flag))
     values = {option.key: option.default for option in options} | {key: value for key, (_, value) in found.items()}
-    return Loaded(AgentSettings(values), {key: place for key, (place, _) in found.items()}, options)
+    return Loaded(Settings(values), {key: place for key, (place, _) in found.items()}, options)
 
 
 def _parse(option: Option, raw: Any, place: str) -> Any:

@@ -9,7 +9,7 @@ from gpuscope.catalogue import ALWAYS_ON, DEFAULT_OFF
 from gpuscope.config.option import Option, Type
 from gpuscope.config.web import web_options
 
-__all__ = ["COLLECTOR_HELP", "DEFAULT_SCRATCH", "DEFAULT_TYPES", "OPTIONS", "AgentSettings"]
+__all__ = ["COLLECTOR_HELP", "DEFAULT_SCRATCH", "DEFAULT_TYPES", "OPTIONS", "Settings"]
 
 COLLECTOR_HELP: Mapping[str, str] = {
     "mig": "MIG mode and MIG instances",
@@ -196,8 +196,8 @@ OPTIONS: tuple[Option, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSettings:
-    """Values of all settings, by key."""
+class Settings:
+    """Values of all settings of an agent or a collector, by key."""
 
     values: Mapping[str, Any]
 
@@ -205,7 +205,7 @@ class AgentSettings:
         return self.values[key]
 
     def collectors(self) -> frozenset[str]:
-        """Names of the collectors that run, those among them that cannot be switched off."""
+        """Names of an agent's collectors that run, those among them that cannot be switched off."""
         chosen = {name for name in COLLECTOR_HELP if self.values[f"collector.{name.replace('_', '-')}"]}
         return frozenset(chosen | ALWAYS_ON)
 
