@@ -13,6 +13,7 @@ __all__ = [
     "NODES",
     "POWER",
     "SHARE",
+    "THROTTLED",
     "XID_ERRORS_HOURLY",
 ]
 
@@ -25,7 +26,8 @@ GPUS = gauge(
     "cluster",
     "model",
     "state",
-    meaning="GPUs by model: expected, present, healthy, allocatable, allocated, idle, and missing (expected, not present).",
+    meaning="GPUs by model: expected (installed, or known to the scheduler), present, healthy, allocatable, allocated, "
+    "idle, and missing (expected, not present). A node that never told its model has the model unknown.",
 )
 ACTIVITY = gauge(
     "cluster:activity:ratio",
@@ -49,6 +51,12 @@ HOTTEST = gauge(
     "cluster",
     unit=Unit.CELSIUS,
     meaning="GPU nearest to its slowdown temperature.",
+)
+THROTTLED = gauge(
+    "cluster:gpus_throttled:count",
+    "cluster",
+    "reason",
+    meaning="GPUs whose clocks were held down for a tenth of the last five minutes or more.",
 )
 XID_ERRORS_HOURLY = gauge(
     "cluster:xid_errors:increase1h", "cluster", "xid", meaning="XID errors of the last hour by code."

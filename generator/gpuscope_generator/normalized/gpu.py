@@ -11,6 +11,7 @@ __all__ = [
     "DRAM_ACTIVE",
     "ECC_ERRORS",
     "ENERGY",
+    "FAULT",
     "GPU",
     "HEADROOM",
     "HEALTHY",
@@ -51,6 +52,12 @@ HEALTHY = gauge(
     "gpu:healthy:bool",
     *GPU,
     meaning="1 while it answers and asks for no reset, remapping or repair; 0 while it does not.",
+)
+FAULT = gauge(
+    "gpu:fault:bool",
+    *GPU,
+    "fault",
+    meaning="1 while its source calls the GPU broken: memory_unrepairable, or health_check of AMD's exporter.",
 )
 MIG_MODE = gauge("gpu:mig_mode:bool", *GPU, meaning="1 while the GPU is split into MIG instances.")
 

@@ -47,3 +47,9 @@ UNSUPPORTED = gauge(
     "call",
     meaning="GPUs and MIG instances on which the driver does not support a call.",
 )
+ATTRIBUTES = gauge(
+    "source:attributes:bool",
+    "cluster",
+    "source",
+    meaning="1 while a source names the owner of any GPU: then those without an owner are free, and not unknown.",
+)

@@ -29,6 +29,7 @@ __all__ = [
     "count_by",
     "count_values",
     "deriv",
+    "floor",
     "group_by",
     "histogram_quantile",
     "increase",
@@ -190,6 +191,11 @@ def clamp(inner: Vector, *, low: float | None = None, high: float | None = None)
     if high is not None:
         result = _function("clamp_max", result, number(high))
     return result
+
+
+def floor(inner: Vector) -> Vector:
+    """Values cut down to whole numbers; with ``%`` of two it reads one bit of a mask."""
+    return _function("floor", inner)
 
 
 def label_replace(inner: Vector, target: str, replacement: str, source: str, regex: str) -> Vector:

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from gpuscope_generator.rules.levels.cluster import cluster_rules
+from gpuscope_generator.rules.levels.device import device_rules
 from gpuscope_generator.rules.levels.node import node_rules
 from gpuscope_generator.rules.model import RuleFile
+from gpuscope_generator.rules.sources.amd import amd_rules
+from gpuscope_generator.rules.sources.cadvisor import cadvisor_rules
+from gpuscope_generator.rules.sources.collector import collector_rules
+from gpuscope_generator.rules.sources.dcgm import dcgm_rules
 from gpuscope_generator.rules.sources.health import health_rules
+from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
 from gpuscope_generator.rules.sources.native import native_rules
+from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
 from gpuscope_generator.settings import Settings
 
 __all__ = ["RECORDING_FILES", "rule_files"]
 
-RECORDING_FILES = (health_rules, native_rules, node_rules, cluster_rules)
+RECORDING_FILES = (
+    health_rules,
+    collector_rules,
+    kubernetes_rules,
+    cadvisor_rules,
+    node_exporter_rules,
+    native_rules,
+    dcgm_rules,
+    amd_rules,
+    device_rules,
+    node_rules,
+    cluster_rules,
+)
 """One function a file: settings in, rules out."""
 
 

@@ -23,6 +23,8 @@ class _Seen:
         return all(any(part in series for series in self.series) for part in wanted)
 
     def names(self) -> set[str]:
+        """The metrics of these series; the agent has done its work then, and ends."""
+        assert self._agent.stop() == 0
         return {re.split(r"[{]", series)[0] for series in self.series}
 
 

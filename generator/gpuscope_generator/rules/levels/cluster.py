@@ -2,19 +2,100 @@
 
 from __future__ import annotations
 
-from gpuscope_generator.normalized import cluster, node
-from gpuscope_generator.promql import select, sum_by
-from gpuscope_generator.rules.model import Group, RuleFile, recording
+from gpuscope_generator.normalized import cluster, gpu, node
+from gpuscope_generator.promql import (
+    Gauge,
+    Matcher,
+    Vector,
+    count_by,
+    group_by,
+    join,
+    last_over_time,
+    max_by,
+    min_by,
+    ratio,
+    select,
+    sum_by,
+)
+from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
+from gpuscope_generator.rules.sources.labels import labelled
 from gpuscope_generator.settings import Settings
 
 __all__ = ["cluster_rules"]
 
+_MODEL_MEMORY = "1d"
+"""How long the model of a node's GPUs is remembered once nothing tells of it any more."""
+_TENTHS = tuple(step / 10 for step in range(1, 10))
+
 
 def cluster_rules(settings: Settings) -> RuleFile:
     """Rules that sum the nodes of each cluster."""
-    rules = (recording(cluster.POWER, sum_by(select(node.POWER), *cluster.CLUSTER)),)
+    here = cluster.CLUSTER
+    rules = (
+        recording(cluster.INFO, group_by(select(node.GPU_FACTS), *here)),
+        recording(cluster.NODES, sum_by(select(node.STATE), *here, "state")),
+        recording(cluster.NODES, count_by(max_by(select(node.STATE), *node.NODE), *here), state="total"),
+        *_numbers(),
+        *_activity(),
+        recording(cluster.GPU_MEMORY, sum_by(select(node.MEMORY_USED), *here), state="used"),
+        recording(cluster.GPU_MEMORY, sum_by(select(node.MEMORY_TOTAL), *here), state="total"),
+        recording(cluster.POWER, sum_by(select(node.POWER), *here)),
+        recording(cluster.HOTTEST, min_by(select(node.HEADROOM), *here)),
+        recording(cluster.THROTTLED, sum_by(select(node.THROTTLED), *here, "reason")),
+        recording(cluster.XID_ERRORS_HOURLY, sum_by(select(node.XID_ERRORS_HOURLY), *here, "xid")),
+    )
     return RuleFile(
         path="recording/level-cluster.yaml",
         comment="From nodes to clusters.",
         groups=(Group("gpuscope-level-cluster", settings.intervals.aggregate, rules),),
     )
+
+
+def _numbers() -> tuple[Recording, ...]:
+    return (
+        *(
+            recording(cluster.GPUS, _by_model(select(node.GPUS, state=state)), state=state)
+            for state in ("present", "missing", "healthy", "allocatable", "allocated", "idle")
+        ),
+        recording(
+            cluster.GPUS,
+            _by_model(max_by(select(node.GPUS, Matcher("state", "=~", "installed|expected")), *node.NODE)),
+            state="expected",
+        ),
+    )
+
+
+def _by_model(numbers: Vector) -> Vector:
+    """Sums by GPU model; a node with GPUs of several models counts under ``mixed``."""
+    models = group_by(last_over_time(select(node.GPU_FACTS), _MODEL_MEMORY), *node.NODE, "model")
+    several = count_by(models, *node.NODE).compare(">", 1)
+    single = models.unless(several, on=node.NODE)
+    mixed = labelled(group_by(several, *node.NODE), model="mixed")
+    facts = single.or_(mixed)
+    plain = max_by(numbers, *node.NODE)
+    known = join(plain, facts, on=node.NODE, take=("model",))
+    unknown = labelled(plain.unless(models, on=node.NODE), model="unknown")
+    return sum_by(known.or_(unknown), *cluster.CLUSTER, "model")
+
+
+def _activity() -> tuple[Recording, ...]:
+    pairs: tuple[tuple[str, Gauge, Gauge], ...] = (
+        ("compute", node.COMPUTE_ACTIVE, node.COMPUTE_COUNT),
+        ("sm", node.SM_ACTIVE, node.SM_COUNT),
+        ("tensor", node.TENSOR_ACTIVE, node.TENSOR_COUNT),
+        ("memory_bandwidth", node.DRAM_ACTIVE, node.DRAM_COUNT),
+    )
+    means = tuple(
+        recording(
+            cluster.ACTIVITY,
+            ratio(sum_by(select(total), *cluster.CLUSTER), sum_by(select(count), *cluster.CLUSTER)),
+            what=what,
+        )
+        for what, total, count in pairs
+    )
+    value = select(gpu.COMPUTE_ACTIVE)
+    shares = tuple(
+        recording(cluster.SHARE, sum_by(value.compare("<=", bound, as_bool=True), *cluster.CLUSTER), le=str(bound))
+        for bound in _TENTHS
+    )
+    return (*means, *shares, recording(cluster.SHARE, count_by(value, *cluster.CLUSTER), le="1.0"))

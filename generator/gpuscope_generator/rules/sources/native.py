@@ -2,33 +2,131 @@
 
 from __future__ import annotations
 
-from gpuscope.catalogue import memory, power
-from gpuscope_generator.normalized import gpu
-from gpuscope_generator.promql import Gauge, Matcher, as_gauge, max_by
+from gpuscope.catalogue import (
+    activity,
+    attribution,
+    clocks,
+    inventory,
+    memory,
+    mig,
+    nvlink,
+    pcie,
+    remapping,
+    temperature,
+    utilization,
+    xid,
+)
+from gpuscope.catalogue.metric import Metric
+from gpuscope_generator.normalized import gpu, node
+from gpuscope_generator.promql import (
+    Gauge,
+    Matcher,
+    Selector,
+    Vector,
+    as_gauge,
+    avg_over_time,
+    clamp,
+    first_of,
+    group_by,
+    max_by,
+    on,
+    rate,
+    sum_by,
+)
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
-from gpuscope_generator.rules.sources.canonical import canonical, of_source
+from gpuscope_generator.rules.sources.agent import SOURCE, Agent
+from gpuscope_generator.rules.sources.canonical import of_source
+from gpuscope_generator.rules.sources.events import risen
+from gpuscope_generator.rules.sources.native_mig import native_instances
+from gpuscope_generator.rules.sources.ownership import owners
+from gpuscope_generator.rules.sources.readings import PARTITIONED_READINGS, READINGS, RECOVERY
 from gpuscope_generator.settings import Settings
 
 __all__ = ["SOURCE", "native_rules"]
 
-SOURCE = "gpuscope"
+_NO_THROTTLING = Matcher("reason", "!~", "idle|applications_clocks_setting|display_clocks_setting")
 
 
 def native_rules(settings: Settings) -> RuleFile:
     """Rules that make normalized series of what the agent publishes."""
-
-    def device(target: Gauge, metric: Gauge, *conditions: Matcher) -> Recording:
-        return recording(
-            target, max_by(canonical(of_source(metric, settings, SOURCE, *conditions), settings), *gpu.GPU)
-        )
-
+    agent = Agent(settings)
     rules = (
-        device(gpu.POWER, as_gauge(power.POWER)),
-        device(gpu.POWER_LIMIT, as_gauge(power.LIMIT), Matcher("limit", "=", "enforced")),
-        device(gpu.MEMORY_USED, as_gauge(memory.USED)),
+        *_state(agent),
+        *(
+            recording(reading.target, agent.by_gpu(reading.metric, *reading.extra, **reading.equal))
+            for reading in (*READINGS, RECOVERY, *PARTITIONED_READINGS)
+        ),
+        *_computed(agent),
+        *_traffic(agent),
+        *_events(agent),
+        *_owners(agent),
+        *native_instances(agent),
     )
     return RuleFile(
         path="recording/gpuscope.yaml",
         comment="From the gpuscope agent to normalized series of GPUs and MIG instances.",
         groups=(Group("gpuscope-normalize-gpuscope", settings.intervals.normalize, rules),),
+    )
+
+
+def _state(agent: Agent) -> tuple[Recording, ...]:
+    models = agent.named(agent.raw(inventory.GPU_INFO))
+    return (
+        recording(gpu.INFO, group_by(models, *gpu.GPU, "model"), vendor="nvidia"),
+        recording(gpu.UP, agent.by_gpu(inventory.GPU_UP)),
+        recording(gpu.MIG_MODE, agent.by_gpu(mig.MODE_ENABLED)),
+        recording(gpu.FAULT, agent.by_gpu(remapping.UNREPAIRABLE), fault="memory_unrepairable"),
+        recording(node.GPUS, max_by(agent.named(agent.raw(inventory.GPUS_EXPECTED)), *node.NODE), state="installed"),
+    )
+
+
+def _computed(agent: Agent) -> tuple[Recording, ...]:
+    engine = agent.by_gpu(activity.GRAPHICS_RATIO)
+    # The driver answers no utilization of a GPU in MIG mode; an old sample of before is none of it.
+    in_mig = agent.knows(mig.MODE_ENABLED).compare("==", 1)
+    busy = agent.by_gpu(utilization.UTILIZATION).unless(in_mig, on=("cluster", "uuid"))
+    utilized = agent.yields(busy, activity.GRAPHICS_RATIO)
+    slowdown = agent.by_gpu(temperature.THRESHOLD, threshold="slowdown")
+    left = on(slowdown, "-", agent.by_gpu(temperature.TEMPERATURE, sensor="gpu"), gpu.GPU)
+    return (
+        recording(gpu.COMPUTE_ACTIVE, first_of(engine, utilized)),
+        recording(gpu.COMPUTE_SOURCE, group_by(engine, *gpu.GPU), source=SOURCE, method="engine"),
+        recording(gpu.COMPUTE_SOURCE, group_by(utilized, *gpu.GPU), source=SOURCE, method="utilization"),
+        recording(gpu.MEMORY_TOTAL, on(agent.by_gpu(memory.TOTAL), "-", agent.by_gpu(memory.RESERVED), gpu.GPU)),
+        recording(gpu.HEADROOM, first_of(agent.by_gpu(temperature.HEADROOM), left)),
+    )
+
+
+def _traffic(agent: Agent) -> tuple[Recording, ...]:
+    def speed(metric: Metric) -> Vector:
+        return max_by(agent.named(rate(agent.counter(metric), "5m")), *gpu.GPU, "direction")
+
+    return (
+        recording(gpu.PCIE_BYTES, speed(pcie.BYTES)),
+        recording(gpu.NVLINK_BYTES, speed(nvlink.BYTES)),
+        recording(gpu.NVLINK_LINKS, agent.by_gpu(nvlink.LINKS, "state")),
+    )
+
+
+def _events(agent: Agent) -> tuple[Recording, ...]:
+    held = max_by(agent.named(rate(agent.counter(clocks.EVENT_SECONDS), "5m")), *gpu.GPU, "reason")
+    active: Selector[Gauge] = of_source(as_gauge(clocks.EVENT_ACTIVE), agent.settings, SOURCE, _NO_THROTTLING)
+    # Drivers that keep no time of their own: the share of samples in which the reason was there.
+    sampled = agent.yields(agent.named(avg_over_time(active, "5m")), clocks.EVENT_SECONDS)
+    by_part = (*gpu.GPU, "xid", "gi", "ci")
+    counted = agent.counter(xid.XID_ERRORS)
+    return (
+        recording(gpu.THROTTLED, clamp(held.or_(max_by(sampled, *gpu.GPU, "reason")), high=1)),
+        recording(gpu.XID_ERRORS, sum_by(max_by(agent.named(counted), *by_part), *gpu.GPU, "xid")),
+        recording(gpu.XID_ERRORS_HOURLY, sum_by(max_by(agent.named(risen(counted, "1h")), *by_part), *gpu.GPU, "xid")),
+    )
+
+
+def _owners(agent: Agent) -> tuple[Recording, ...]:
+    pods = agent.of_pods(attribution.POD_ALLOCATION)
+    jobs = agent.named(agent.raw(attribution.JOB_ALLOCATION))
+    shares = agent.by_gpu(attribution.ALLOCATIONS, mig_uuid="")
+    return (
+        recording(gpu.ALLOCATED, clamp(shares, high=1)),
+        recording(gpu.OWNER, owners(pods, jobs, agent.settings, gpu.GPU)),
     )
