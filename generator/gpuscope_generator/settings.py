@@ -27,6 +27,11 @@ class Thresholds:
         storage_critical_ratio: share at which writes are about to fail.
         checkpoint_age_seconds: age of the newest checkpoint above which too much work is at risk.
         unknown_fault_ratio: share of unexplained faults above which the shares of the others mean little.
+        high_memory_ratio: share of GPU memory in use from which on a workload counts as large.
+        high_busy_ratio: mean activity from which on a workload counts as busy.
+        rare_busy_ratio: mean activity below which a large workload counts as resident without work.
+        unused_memory_ratio: share of GPU memory up to which a GPU counts as never touched. Raise it where the driver
+            itself keeps more.
         stale_seconds: age of a sample above which its source is behind. Raise it where scrapes lie further apart.
     """
 
@@ -43,6 +48,10 @@ class Thresholds:
     storage_critical_ratio: float = 0.95
     checkpoint_age_seconds: float = 7200.0
     unknown_fault_ratio: float = 0.3
+    high_memory_ratio: float = 0.6
+    high_busy_ratio: float = 0.6
+    rare_busy_ratio: float = 0.1
+    unused_memory_ratio: float = 0.01
     stale_seconds: float = 120.0
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "POD_MEMORY_REQUEST",
     "POD_MIG_SHARE",
     "POD_NETWORK",
+    "POD_OCCUPANCY",
     "POD_OOM",
     "POD_PHASE",
     "POD_POWER",
@@ -120,6 +121,7 @@ POD_COMPUTE_ACTIVE = gauge(
     meaning="Compute activity of its GPUs, each weighted with what it holds of it: over POD_GPUS it is the mean.",
 )
 POD_SM_ACTIVE = gauge("pod:sm_active:sum", *POD, unit=Unit.RATIO, meaning="SM activity, weighted alike.")
+POD_OCCUPANCY = gauge("pod:sm_occupancy:sum", *POD, unit=Unit.RATIO, meaning="SM occupancy, weighted alike.")
 POD_TENSOR_ACTIVE = gauge("pod:tensor_active:sum", *POD, unit=Unit.RATIO, meaning="Tensor activity, weighted alike.")
 POD_DRAM_ACTIVE = gauge(
     "pod:memory_bandwidth_active:sum", *POD, unit=Unit.RATIO, meaning="Memory activity, weighted alike."

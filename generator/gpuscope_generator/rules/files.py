@@ -5,6 +5,8 @@ from __future__ import annotations
 from gpuscope_generator.rules.levels.cluster import cluster_rules
 from gpuscope_generator.rules.levels.device import device_rules
 from gpuscope_generator.rules.levels.node import node_rules
+from gpuscope_generator.rules.levels.team import team_rules
+from gpuscope_generator.rules.levels.workload import workload_rules
 from gpuscope_generator.rules.model import RuleFile
 from gpuscope_generator.rules.sources.amd import amd_rules
 from gpuscope_generator.rules.sources.cadvisor import cadvisor_rules
@@ -29,6 +31,8 @@ RECORDING_FILES = (
     amd_rules,
     device_rules,
     node_rules,
+    workload_rules,
+    team_rules,
     cluster_rules,
 )
 """One function a file: settings in, rules out."""

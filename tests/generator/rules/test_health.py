@@ -8,6 +8,7 @@ from gpuscope_generator.normalized import source
 from gpuscope_generator.promql import select
 from gpuscope_generator.settings import Settings
 
+RULES = ("health",)
 TWO_NODES = {
     'node_boot_time_seconds{job="node-exporter",instance="a:9100"}': "1x40",
     'node_boot_time_seconds{job="node-exporter",instance="b:9100"}': "1x8 stale",
@@ -31,6 +32,7 @@ def test_a_target_that_stops_answering_counts_as_down_and_absent_sources_give_no
             select(source.AGE): {'source:age_seconds:max{source="node-exporter"}': 0},
             select(source.PROBLEM): None,
         },
+        only=RULES,
     )
 
 
@@ -46,6 +48,7 @@ def test_a_source_of_which_every_target_is_down_is_absent_and_still_counted(tmp_
             select(source.PRESENT): None,
             select(source.TARGETS): {'source:targets:count{source="kube-state-metrics",state="down"}': 1},
         },
+        only=RULES,
     )
 
 
@@ -65,12 +68,13 @@ def test_two_clusters_stand_apart_under_the_label_that_the_settings_name(tmp_pat
             }
         },
         settings=Settings(cluster_label="cluster_name"),
+        only=RULES,
     )
 
 
 def test_a_source_that_repeats_old_samples_shows_its_age(tmp_path: Path) -> None:
     samples = {'vllm:num_requests_running{job="v",instance="v:8000",model_name="m"}': "1x18"}
-    expect(tmp_path, samples, {select(source.AGE): {'source:age_seconds:max{source="vllm"}': 60}})
+    expect(tmp_path, samples, {select(source.AGE): {'source:age_seconds:max{source="vllm"}': 60}}, only=RULES)
 
 
 def test_what_our_agents_lack_is_told_with_its_reason(tmp_path: Path) -> None:
@@ -95,6 +99,7 @@ def test_what_our_agents_lack_is_told_with_its_reason(tmp_path: Path) -> None:
                 'source:problem:union{source="collector",node="c",part="slurm",reason="timeout"}': 1,
             }
         },
+        only=RULES,
     )
 
 
@@ -107,7 +112,7 @@ def test_lustre_is_a_problem_only_where_no_place_gives_its_numbers(tmp_path: Pat
         'gpuscope_lustre_source_available{instance="b:1",param="stats",source="debugfs"}': "0x40",
     }
     expected = 'source:problem:union{source="gpuscope",node="b",part="Lustre stats",reason="permission"}'
-    expect(tmp_path, samples, {select(source.PROBLEM): {expected: 1}})
+    expect(tmp_path, samples, {select(source.PROBLEM): {expected: 1}}, only=RULES)
 
 
 def test_calls_that_the_driver_refuses_are_summed_over_the_nodes(tmp_path: Path) -> None:
@@ -125,4 +130,5 @@ def test_calls_that_the_driver_refuses_are_summed_over_the_nodes(tmp_path: Path)
             select(source.UNSUPPORTED): {'source:unsupported:sum{call="nvmlDeviceGetFanSpeed"}': 12},
             select(source.FAILING_CALLS): {'source:failing_calls:rate5m{call="nvmlDeviceGetPowerUsage",code="15"}': 1},
         },
+        only=RULES,
     )

@@ -7,6 +7,7 @@ from tests.generator.promtool import expect
 from gpuscope_generator.normalized import workload
 from gpuscope_generator.promql import select
 
+RULES = ("kubernetes",)
 KSM = 'instance="ksm:8080",job="ksm"'
 
 
@@ -65,6 +66,7 @@ def test_owners_are_walked_as_far_as_kube_state_metrics_tells(tmp_path: Path) ->
                 info("ray-head", "RayCluster", "ray"): 1,
             }
         },
+        only=RULES,
     )
 
 
@@ -80,7 +82,7 @@ def test_our_collector_comes_before_kube_state_metrics(tmp_path: Path) -> None:
         'team="nlp",queue="h100"}'
     )
     second = 'pod:info:union{namespace="ml",pod="unseen",workload_kind="TrainJob",workload="other",team="cv"}'
-    expect(tmp_path, samples, {select(workload.POD_INFO): {first: 1, second: 1}})
+    expect(tmp_path, samples, {select(workload.POD_INFO): {first: 1, second: 1}}, only=RULES)
 
 
 def test_a_second_kube_state_metrics_changes_no_number(tmp_path: Path) -> None:
@@ -106,6 +108,7 @@ def test_a_second_kube_state_metrics_changes_no_number(tmp_path: Path) -> None:
             select(workload.POD_CPU_REQUEST): {f"pod:cpu_requested:sum{who}}}": 3},
             select(workload.POD_RESTARTS): {f'pod:restarts:union{who},container="a"}}': 3},
         },
+        only=RULES,
     )
 
 
@@ -126,6 +129,7 @@ def test_equal_names_in_two_clusters_and_two_namespaces_stay_apart(tmp_path: Pat
                 info("p", "StatefulSet", "s3", more='cluster="b",', namespace="web"): 1,
             }
         },
+        only=RULES,
     )
 
 
@@ -135,7 +139,7 @@ def test_labels_that_a_scrape_renamed_are_found(tmp_path: Path) -> None:
         'kube_pod_info{namespace="monitoring",pod="ksm-0",exported_namespace="ml",exported_pod="p",node="n1",'
         'created_by_kind="StatefulSet",created_by_name="s"}': "1x40"
     }
-    expect(tmp_path, samples, {select(workload.POD_INFO): {info("p", "StatefulSet", "s"): 1}})
+    expect(tmp_path, samples, {select(workload.POD_INFO): {info("p", "StatefulSet", "s"): 1}}, only=RULES)
 
 
 def test_requests_of_gpus_by_resource_and_only_of_pods_that_live(tmp_path: Path) -> None:
@@ -161,6 +165,7 @@ def test_requests_of_gpus_by_resource_and_only_of_pods_that_live(tmp_path: Path)
                 f'{who}"amd_com_gpu"}}': 4,
             }
         },
+        only=RULES,
     )
 
 
@@ -187,4 +192,5 @@ def test_how_a_container_ended_and_why_it_waits(tmp_path: Path) -> None:
                 f'pod:timestamp_seconds:union{who},event="ready"}}': 160,
             },
         },
+        only=RULES,
     )
