@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 GIB = 2**30
-LONG = "x60"
+LONG = "x40"
+DEVICES = ("gpuscope", "dcgm", "amd", "level-gpu", "level-node", "level-cluster")
+"""Rule files about GPUs."""
+NATIVE = ("gpuscope", "level-gpu", "level-node", "level-cluster")
+DCGM = ("dcgm", "level-gpu", "level-node", "level-cluster")
+SOON = "6m"
+"""When rates over five minutes are there; each minute more costs every test that evaluates it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +57,7 @@ def expected(device: Device) -> dict[str, dict[str, float]]:
         "gpu:temperature_celsius:union": device.temperature,
         "gpu:memory_temperature_celsius:union": device.temperature + 8,
         "gpu:sm_clock_hertz:union": 1_980_000_000,
-        "gpu:energy_joules_total:union": device.power * 600,
+        "gpu:energy_joules_total:union": device.power * 360,
         "gpu:pcie_replays_total:union": 2,
         "gpu:allocated:ratio_union": 1 if device.pod or device.job else 0,
         "gpu:idle:bool": 0,
