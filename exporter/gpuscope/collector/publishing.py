@@ -1,6 +1,7 @@
 """Makes the collector's series of what is known."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from gpuscope.catalogue import CLUSTER_METRICS
 from gpuscope.catalogue import scheduler as s
@@ -8,17 +9,20 @@ from gpuscope.catalogue import training as t
 from gpuscope.catalogue.metric import Sample
 from gpuscope.collector.debut import Debut
 from gpuscope.collector.follower import Follower
+from gpuscope.collector.rendering import Rendering
 from gpuscope.sampling.exposition import Exposition, render_blocks
 from gpuscope.sampling.process import process_text
 from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import Book
-from gpuscope.workloads.observation import NodeState, Observation
+from gpuscope.workloads.job_series import alive_samples, seconds_samples, steady_samples
+from gpuscope.workloads.observation import NodeState, Observation, ObservedNode
+from gpuscope.workloads.record import JobRecord
 
 __all__ = ["exposition", "waiting_exposition"]
 
 
 def exposition(
-    book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation], debut: Debut,
+    book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation], debut: Debut, rendering: Rendering,
     agents: AgentFaults | None = None,
 ) -> Exposition:  # fmt: skip
     """The metrics of this moment.
@@ -28,20 +32,32 @@ def exposition(
         followers: how each scheduler answers.
         seen: the last look at each scheduler.
         debut: holds counters that are new.
+        rendering: keeps the lines of what does not change.
         agents: how the agents answer, ``None`` where nobody reads them.
     """
-    samples = [Sample(s.LEADER, (), 1.0), *debut.shown(book.counters()), *book.job_series()]
+    rendering.add([Sample(s.LEADER, (), 1.0)])
+    rendering.add(debut.shown(book.counters()))
+    shown = book.shown()
+    rendering.add(alive_samples(shown))
+    for one in shown:
+        state = (one.facts, one.state, one.outcome, one.progress)
+        rendering.keep(one.key, state, partial(steady_samples, one))
+        rendering.keep(("seconds", one.key), (one.facts, *one.seconds.items()), partial(seconds_samples, one))
     for follower in followers:
-        samples += _source(follower)
-        samples += debut.shown(_problems(follower))
+        rendering.add(_source(follower))
+        rendering.add(debut.shown(_problems(follower)))
     if agents is not None:
-        for state, count in (("answering", agents.answering), ("failed", agents.failed)):
-            samples.append(Sample(t.AGENTS, (state,), float(count)))
-        samples += debut.shown(_agent_failures(agents))
+        answers = (("answering", agents.answering), ("failed", agents.failed))
+        rendering.add(Sample(t.AGENTS, (state,), float(count)) for state, count in answers)
+        rendering.add(debut.shown(_agent_failures(agents)))
     for look in seen.values():
-        samples += _nodes(look)
-        samples += _pods(look, book)
-    return Exposition([render_blocks(samples)], CLUSTER_METRICS, process_text())
+        for node in look.nodes:
+            rendering.keep(("node", look.source, node.name), node, partial(_node, look.source, node))
+        for pod, key in look.pods.items():
+            record = book.jobs.get(key)
+            if record is not None:
+                rendering.keep(("pod", *pod), (record.facts, key), partial(_pod, *pod, record))
+    return Exposition([rendering.finish()], CLUSTER_METRICS, process_text())
 
 
 def waiting_exposition() -> Exposition:
@@ -69,22 +85,18 @@ def _agent_failures(agents: AgentFaults) -> Iterator[Sample]:
         yield Sample(t.AGENT_FAILURES, (reason,), float(agents.failures[reason]))
 
 
-def _nodes(look: Observation) -> Iterator[Sample]:
-    for node in look.nodes:
-        own = (look.source, node.name)
-        for state in NodeState:
-            yield Sample(s.NODE_STATE, (*own, state.value), float(state is node.state))
-        if node.reason:
-            yield Sample(s.NODE_REASON, (*own, node.reason), 1.0)
-        for kind, count in (("total", node.gpus), ("allocated", node.gpus_allocated)):
-            if count is not None:
-                yield Sample(s.NODE_GPUS, (*own, kind), float(count))
+def _node(source: str, node: ObservedNode) -> Iterator[Sample]:
+    own = (source, node.name)
+    for state in NodeState:
+        yield Sample(s.NODE_STATE, (*own, state.value), float(state is node.state))
+    if node.reason:
+        yield Sample(s.NODE_REASON, (*own, node.reason), 1.0)
+    for kind, count in (("total", node.gpus), ("allocated", node.gpus_allocated)):
+        if count is not None:
+            yield Sample(s.NODE_GPUS, (*own, kind), float(count))
 
 
-def _pods(look: Observation, book: Book) -> Iterator[Sample]:
-    for (namespace, pod), key in look.pods.items():
-        record = book.jobs.get(key)
-        if record is not None:
-            facts = record.facts
-            labels = (namespace, pod, facts.kind, facts.name, key.uid, facts.team, facts.queue)
-            yield Sample(s.POD_WORKLOAD, labels, 1.0)
+def _pod(namespace: str, name: str, record: JobRecord) -> Iterator[Sample]:
+    facts = record.facts
+    labels = (namespace, name, facts.kind, facts.name, record.key.uid, facts.team, facts.queue)
+    yield Sample(s.POD_WORKLOAD, labels, 1.0)

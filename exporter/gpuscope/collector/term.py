@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from gpuscope.collector.debut import HOLD_S, Debut
 from gpuscope.collector.follower import Follower, SchedulerSource
 from gpuscope.collector.publishing import exposition
+from gpuscope.collector.rendering import Rendering
 from gpuscope.collector.snapshot import SourceStatus
 from gpuscope.sampling.exposition import Exposition
 from gpuscope.workloads.agents import AgentFaults
@@ -49,6 +50,7 @@ class Term:
         self._over = False
         self._seen: dict[str, Observation] = {}
         self._debut = Debut(counter_hold_s)
+        self._rendering = Rendering()
         try:
             self._book = open_book(store)
             self._debut.take_up(self._book.counters())
@@ -86,7 +88,8 @@ class Term:
         """The metrics, and all jobs, newest first."""
         with self._lock:
             jobs = sorted(self._book.jobs.values(), key=lambda job: -job.created)
-            return exposition(self._book, self._followers, self._seen, self._debut, self._agents), tuple(jobs)
+            metrics = exposition(self._book, self._followers, self._seen, self._debut, self._rendering, self._agents)
+            return metrics, tuple(jobs)
 
     def _nodes(self) -> list[str]:
         with self._lock:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from gpuscope.catalogue import training as m
 from gpuscope.catalogue.metric import Sample
 from gpuscope.workloads.attempts import Attempts, TriggerOf
-from gpuscope.workloads.job_series import job_samples
+from gpuscope.workloads.job_series import job_samples, latest
 from gpuscope.workloads.ledger import Ledger
 from gpuscope.workloads.node_faults import FaultView
 from gpuscope.workloads.observation import JobKey, JobState, Observation, ObservedJob, Outcome
@@ -96,11 +96,15 @@ class Book:
         """What was counted."""
         return self._ledger.samples(m.METRICS)
 
-    def job_series(self) -> Iterator[Sample]:
-        """The series of single jobs."""
-        return job_samples(
+    def shown(self) -> list[JobRecord]:
+        """Jobs that have series of their own."""
+        return latest(
             record for record in self._jobs.values() if not _old(record, self._looks[record.key.scheduler][1])
         )
+
+    def job_series(self) -> Iterator[Sample]:
+        """The series of single jobs."""
+        return job_samples(self.shown())
 
     def samples(self) -> Iterator[Sample]:
         """All series of this moment."""

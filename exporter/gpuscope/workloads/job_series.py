@@ -10,32 +10,57 @@ from gpuscope.workloads.progress import progress_samples
 from gpuscope.workloads.record import JobRecord
 from gpuscope.workloads.store import Labels
 
-__all__ = ["job_samples"]
+__all__ = ["alive_samples", "job_samples", "latest", "seconds_samples", "steady_samples"]
+
+
+def latest(records: Iterable[JobRecord]) -> list[JobRecord]:
+    """Of jobs that had the same id, as Slurm uses ids again, the latest: labels tell no more than the id."""
+    found: dict[tuple[str, str, str], JobRecord] = {}
+    for record in records:
+        own_id = record.key[:3]
+        if own_id not in found or found[own_id].key.submitted < record.key.submitted:
+            found[own_id] = record
+    return list(found.values())
 
 
 def job_samples(records: Iterable[JobRecord]) -> Iterator[Sample]:
-    """The series of these jobs, and how many of them live in each state.
+    """All series of these jobs, and how many of them live in each state."""
+    shown = latest(records)
+    for record in shown:
+        yield from steady_samples(record)
+        yield from seconds_samples(record)
+    yield from alive_samples(shown)
 
-    Of jobs that had the same id, as Slurm uses ids again, only the latest has series: labels tell no more than the id.
-    """
+
+def steady_samples(record: JobRecord) -> Iterator[Sample]:
+    """What stays as it is while its facts, state, outcome and progress do."""
+    facts, own = record.facts, _own(record)
+    yield Sample(m.JOB_INFO, (*own, facts.team, facts.queue, facts.user, facts.kind, facts.priority), 1.0)
+    if facts.gpus is not None:
+        yield Sample(m.GPUS, own, float(facts.gpus))
+    if record.outcome is None:
+        for one in JobState:
+            yield Sample(m.STATE, (*own, one.value), float(one is record.state))
+        yield from progress_samples(record, own)
+
+
+def seconds_samples(record: JobRecord) -> Iterator[Sample]:
+    """How long it was in each state."""
+    own = _own(record)
+    for state, seconds in record.seconds.items():
+        yield Sample(m.STATE_SECONDS, (*own, state), seconds)
+
+
+def alive_samples(records: Iterable[JobRecord]) -> Iterator[Sample]:
+    """How many of these jobs live in each state."""
     alive: Counter[Labels] = Counter()
-    latest: dict[tuple[str, str, str], JobRecord] = {}
     for record in records:
-        own_id = record.key[:3]
-        if own_id not in latest or latest[own_id].key.submitted < record.key.submitted:
-            latest[own_id] = record
-    for record in latest.values():
-        facts, key = record.facts, record.key
-        own = (key.scheduler, key.namespace, facts.name, key.uid)
-        yield Sample(m.JOB_INFO, (*own, facts.team, facts.queue, facts.user, facts.kind, facts.priority), 1.0)
-        for state, seconds in record.seconds.items():
-            yield Sample(m.STATE_SECONDS, (*own, state), seconds)
-        if facts.gpus is not None:
-            yield Sample(m.GPUS, own, float(facts.gpus))
         if record.outcome is None:
+            key, facts = record.key, record.facts
             alive[key.scheduler, key.namespace, facts.team, facts.queue, record.state.value] += 1
-            for one in JobState:
-                yield Sample(m.STATE, (*own, one.value), float(one is record.state))
-            yield from progress_samples(record, own)
     for labels, count in alive.items():
         yield Sample(m.JOBS, labels, float(count))
+
+
+def _own(record: JobRecord) -> Labels:
+    return record.key.scheduler, record.key.namespace, record.facts.name, record.key.uid
