@@ -63,6 +63,16 @@ class Matcher:
 _MATCHER = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)')
 
 
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[1] not in _ESCAPES:
+        raise QueryError(f"no escape {found[0]} in a text of PromQL; a backslash is written twice")
+    return _ESCAPES[found[1]]
+
+
 def matchers(text: str) -> tuple[Matcher, ...]:
     """Conditions as people write them, such as ``job="dcgm-exporter", namespace!="test"``; empty text gives none.
 
@@ -75,7 +85,7 @@ def matchers(text: str) -> tuple[Matcher, ...]:
         match = _MATCHER.match(text, position)
         if match is None:
             raise QueryError(f'not a condition such as job="name": {text[position:].strip()!r}')
-        value = re.sub(r"\\(.)", lambda escaped: "\n" if escaped[1] == "n" else escaped[1], match[3])
+        value = _ESCAPE.sub(_unescaped, match[3])
         found.append(Matcher(match[1], match[2], value))
         position = match.end()
     return tuple(found)

@@ -27,8 +27,9 @@ def join(left: Vector, facts: Vector, *, on: Iterable[str], take: Iterable[str])
     keys = check_labels(on, left, "join on")
     taken = check_labels(take, facts, "join take")
     check_labels(keys, facts, "join on")
-    wanted = (*keys, *(label for label in taken if label not in keys))
-    unique = f"topk by ({', '.join(keys)}) (1, {max_by(facts, *wanted).text})"
+    if set(keys) & set(taken):
+        raise QueryError(f"join takes {', '.join(set(keys) & set(taken))}, on which it matches")
+    unique = f"topk by ({', '.join(keys)}) (1, {max_by(facts, *keys, *taken).text})"
     group = f"group_left ({', '.join(taken)})" if taken else "group_left ()"
     text = f"{left.inside(Binding.ADD)} * on ({', '.join(keys)}) {group} {unique}"
     labels = None if left.labels is None else left.labels | frozenset(taken)

@@ -69,5 +69,9 @@ class Choice:
     options: tuple[tuple[str, str], ...]
     multi: bool = False
 
+    def __post_init__(self) -> None:
+        if any("," in part or ":" in part for option in self.options for part in option):
+            raise ValueError(f"variable {self.name}: Grafana takes a comma or a colon in an option for a separator")
+
 
 Variable = DataSource | LabelValues | Choice
