@@ -140,7 +140,6 @@ class Pie(Panel):
         return {
             "reduceOptions": _reduced("lastNotNull"),
             "pieType": "donut",
-            "sort": "desc",
             "displayLabels": ["percent"],
             "legend": {
                 "showLegend": True,
