@@ -42,11 +42,15 @@ class StateClaim:
             return self._in_memory
         store = Store(self._state_file)
         try:
-            if before is not None and before != store.identity and store.counters():
+            # Nobody led yet, and yet it led: the Lease was deleted, and with it who led since.
+            overtaken = store.claimed if before is None else before != store.identity
+            anew = overtaken and bool(store.counters())
+            if anew:
                 log.warning(
-                    "another collector counted since %s was written: counters and jobs begin anew", self._state_file
+                    "another collector may have counted since %s was written: counters and jobs begin anew",
+                    self._state_file,
                 )
-                store.clear()
+            store.claim(anew=anew)
             return store.identity
         finally:
             store.close()

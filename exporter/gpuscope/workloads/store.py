@@ -33,9 +33,9 @@ CREATE TABLE IF NOT EXISTS sources (
     name TEXT PRIMARY KEY, first_look REAL NOT NULL, last_look REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS identity (
-    one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL
+    one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, claimed INTEGER NOT NULL DEFAULT 0
 );
-INSERT OR IGNORE INTO identity VALUES (1, lower(hex(randomblob(8))));
+INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(8))));
 """
 
 
@@ -76,16 +76,26 @@ class Store:
         (found,) = self._file.execute("SELECT id FROM identity").fetchone()
         return str(found)
 
-    def clear(self) -> None:
-        """Forgets everything but its identity, whole or not at all.
+    @property
+    def claimed(self) -> bool:
+        """Whether its identity was shown to others before."""
+        (found,) = self._file.execute("SELECT claimed FROM identity").fetchone()
+        return bool(found)
+
+    def claim(self, *, anew: bool) -> None:
+        """Notes that its identity is shown to others.
+
+        Args:
+            anew: forgets everything else first, whole or not at all.
 
         Raises:
             ConfigError: the file cannot be written.
         """
         try:
             with self._whole():
-                for table in ("counters", "jobs", "sources"):
+                for table in ("counters", "jobs", "sources") if anew else ():
                     self._file.execute(f"DELETE FROM {table}")  # noqa: S608
+                self._file.execute("UPDATE identity SET claimed = 1")
         except sqlite3.Error as error:
             raise ConfigError(f"--state-file {self._path}: {error}") from error
 
