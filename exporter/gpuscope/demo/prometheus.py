@@ -21,8 +21,8 @@ _TABLE = (
 )
 
 
-def configuration(agents: Mapping[str, str], collector: str, interval_s: float = 2.0) -> str:
-    """A configuration that scrapes the agents and the collector.
+def configuration(agents: Mapping[str, str], collector: str | None, interval_s: float = 2.0) -> str:
+    """A configuration that scrapes the agents and the collector, if there is one.
 
     Args:
         agents: node name -> ``host:port``.
@@ -30,16 +30,16 @@ def configuration(agents: Mapping[str, str], collector: str, interval_s: float =
         interval_s: scrape interval in seconds.
     """
     targets = [{"targets": [address], "labels": {"node": node}} for node, address in agents.items()]
+    jobs = [{"job_name": "gpuscope", "static_configs": targets}]
+    if collector is not None:
+        jobs.append({"job_name": "gpuscope-collector", "static_configs": [{"targets": [collector]}]})
     document = {
         "global": {
             "scrape_interval": f"{interval_s:g}s",
             "scrape_timeout": f"{interval_s:g}s",
             "external_labels": {"cluster": "demo"},
         },
-        "scrape_configs": [
-            {"job_name": "gpuscope", "static_configs": targets},
-            {"job_name": "gpuscope-collector", "static_configs": [{"targets": [collector]}]},
-        ],
+        "scrape_configs": jobs,
     }
     return yaml.safe_dump(document, sort_keys=False)
 

@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,39 +74,32 @@ class Running:
 Start = Callable[..., Running]
 
 
-@pytest.fixture
-def command(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
-    """Starts ``gpuscope agent`` with flags; variables go over a clean environment; stderr goes to a file."""
-
-    def start(*flags: str, **variables: str) -> subprocess.Popen[bytes]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GPUSCOPE_")}
-        kept.pop("NODE_NAME", None)
-        kept.pop("STATE_DIRECTORY", None)
-        temporary = tmp_path / "tmp"
-        temporary.mkdir(exist_ok=True)
-        with (tmp_path / "stderr").open("ab") as stderr:
-            return subprocess.Popen(
-                [sys.executable, "-m", "gpuscope", "agent", *flags],
-                env={**kept, "TMPDIR": str(temporary), **variables},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-            )
-
-    return start
+def _command(folder: Path, flags: Sequence[str], variables: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GPUSCOPE_")}
+    kept.pop("NODE_NAME", None)
+    kept.pop("STATE_DIRECTORY", None)
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    with (folder / "stderr").open("ab") as stderr:
+        return subprocess.Popen(
+            [sys.executable, "-m", "gpuscope", "agent", *flags],
+            env={**kept, "TMPDIR": str(temporary), **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )
 
 
-@pytest.fixture
-def agent(command: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> Iterator[Start]:
-    """Starts an agent that listens on a free port and waits until it answers; ends it with the test."""
+@contextmanager
+def _agents(folder: Path) -> Iterator[Start]:
     started: list[Running] = []
 
     def start(*flags: str, simulate: str = "h100-mig", **variables: str) -> Running:
         words = ["--web.listen-address", "127.0.0.1:0", "--interval.fast", "500ms", *flags]
         if simulate:
             words += ["--simulate", simulate]
-        (tmp_path / "stderr").write_bytes(b"")
-        one = Running(command(*words, **variables), tmp_path / "stderr")
+        (folder / "stderr").write_bytes(b"")
+        one = Running(_command(folder, words, variables), folder / "stderr")
         started.append(one)
         wait_for(lambda: one.url or one.process.poll() is not None, "an address")
         assert one.process.poll() is None, one.log
@@ -123,6 +117,44 @@ def agent(command: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> It
             one.process.wait(timeout=30)
             raise
         assert "Traceback" not in one.log
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Starts ``gpuscope agent`` with flags; variables go over a clean environment; stderr goes to a file."""
+    return lambda *flags, **variables: _command(tmp_path, flags, variables)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Start]:
+    """Starts an agent that listens on a free port and waits until it answers; ends it with the test."""
+    with _agents(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Path]]:
+    folder = tmp_path_factory.mktemp("shared")
+    file = folder / "c.yaml"
+    file.write_text("")
+    with _agents(folder) as start:
+        yield start("--config", str(file)), file
+
+
+@pytest.fixture
+def shared(_shared: tuple[Running, Path]) -> tuple[Running, Path]:
+    """A ready agent and its file of settings, which is empty.
+
+    It serves a whole module, as a start is what costs; each test finds it as the first one did, or fails.
+    """
+    running, file = _shared
+    if file.read_text():
+        file.write_text("")
+        running.send(signal.SIGHUP)
+    wait_for(
+        lambda: running.ready() and running.value("gpuscope_config_last_reload_successful") == 1, "settings as at first"
+    )
+    return running, file
 
 
 @pytest.fixture(name="wait_for")

@@ -24,7 +24,7 @@ def prometheus(tmp_path: Path, free_port: Callable[[], int]) -> Iterator[Callabl
 
     def start(agent: str) -> Prometheus:
         address = f"127.0.0.1:{free_port()}"
-        (tmp_path / "prometheus.yml").write_text(configuration({"node-a": agent}, 1.0), encoding="utf-8")
+        (tmp_path / "prometheus.yml").write_text(configuration({"node-a": agent}, None, 1.0), encoding="utf-8")
         program = find("prometheus", ROOT / ".cache")
         with (tmp_path / "prometheus.log").open("wb") as log:
             started.append(

@@ -69,43 +69,6 @@ def test_reload_puts_the_file_in_force_without_an_empty_scrape(agent, wait_for, 
     assert '"msg": "configuration reloaded"' in running.log
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("interval: {fast: soon}\n", ":1: interval.fast: 'soon' is not a duration"),
-        ("xid-catalogue: /nowhere.csv\n", ":1: xid-catalogue: /nowhere.csv: cannot be read"),
-        ("web: {config: {file: /nowhere.yml}}\n", ":1: web.config.file: /nowhere.yml: cannot be read"),
-    ],
-)
-def test_a_bad_reload_changes_nothing(agent, wait_for, tmp_path: Path, text: str, reason: str) -> None:
-    file = tmp_path / "c.yaml"
-    file.write_text("")
-    running = agent("--config", str(file))
-    wait_for(running.ready, "first full cycle")
-    loaded = running.value("gpuscope_config_last_reload_success_timestamp_seconds")
-    file.write_text(text)
-    running.send(signal.SIGHUP)
-    running.logged(f"the old one stays in force: {file}{reason}")
-    wait_for(lambda: running.value(RELOADED) == 0, "the failed reload in the metrics")
-    assert running.value("gpuscope_config_last_reload_success_timestamp_seconds") == loaded
-    assert running.gpus_up() == [1.0] * 8
-    file.write_text("")
-    running.send(signal.SIGHUP)
-    wait_for(lambda: running.value(RELOADED) == 1, "the good reload in the metrics")
-
-
-def test_what_needs_a_restart_is_refused_and_the_rest_taken(agent, wait_for, tmp_path: Path) -> None:
-    file = tmp_path / "c.yaml"
-    file.write_text("")
-    running = agent("--config", str(file))
-    wait_for(running.ready, "first full cycle")
-    file.write_text("web: {telemetry-path: /gpu}\ncollector: {xid: false}\n")
-    running.send(signal.SIGHUP)
-    running.logged("--web.telemetry-path cannot be changed without a restart; it stays /metrics")
-    wait_for(lambda: not [s for s in running.metrics() if "xid" in s], "faults to be gone")
-    assert running.value(RELOADED) == 0
-
-
 def test_reload_takes_a_new_xid_catalogue(agent, wait_for, tmp_path: Path) -> None:
     override = tmp_path / "xids.csv"
     override.write_text("code,critical\n79,true\n")
@@ -131,23 +94,6 @@ def test_reload_takes_new_users_of_the_web_configuration(agent, wait_for, tmp_pa
     wait_for(lambda: running.get("/metrics").status_code == 401, "a password to be asked for")
 
 
-def test_released_driver_is_not_ready_but_healthy_and_comes_back(agent, wait_for) -> None:
-    running = agent()
-    wait_for(running.ready, "first full cycle")
-    running.send(signal.SIGUSR1)
-    wait_for(lambda: not running.ready(), "the driver to be released")
-    answer = running.get("/-/ready")
-    assert answer.status_code == 503
-    assert "released" in answer.text
-    assert running.get("/-/healthy").status_code == 200
-    wait_for(lambda: running.gpus_up() == [0.0] * 8, "the GPUs to be down")
-    assert running.value('gpuscope_driver_unavailable_info{reason="released"}') == 1
-    assert not [s for s in running.metrics() if "power_watts" in s]
-    running.send(signal.SIGUSR2)
-    wait_for(running.ready, "the driver to be back")
-    assert running.gpus_up() == [1.0] * 8
-
-
 def test_a_released_driver_is_taken_up_after_the_timeout(agent, wait_for) -> None:
     running = agent("--nvml.release-timeout", "1s")
     wait_for(running.ready, "first full cycle")
@@ -167,21 +113,6 @@ def test_a_reload_does_not_take_a_released_driver_up(agent, wait_for, tmp_path: 
     running.send(signal.SIGHUP)
     running.logged("configuration reloaded")
     assert not running.ready()
-    running.send(signal.SIGUSR2)
-    wait_for(running.ready, "the driver to be back")
-
-
-def test_a_doubled_signal_does_no_harm(agent, wait_for) -> None:
-    running = agent()
-    wait_for(running.ready, "first full cycle")
-    running.send(signal.SIGUSR2)
-    time.sleep(1.5)  # signals sent together arrive by number, not by time
-    assert running.ready()
-    running.send(signal.SIGUSR1)
-    wait_for(lambda: not running.ready(), "the driver to be released")
-    running.send(signal.SIGUSR1)
-    time.sleep(1.5)
-    assert "released" in running.get("/-/ready").text
     running.send(signal.SIGUSR2)
     wait_for(running.ready, "the driver to be back")
 
