@@ -38,6 +38,7 @@ picture: install ## Draw the README's picture of the live table anew
 .PHONY: programs
 programs: install
 	@$(BIN)/python -m gpuscope.demo.programs
+	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
 
 # Tests start hundreds of processes: none of them is to compile the package anew. Work is stolen in runs of neighbors,
 # which share what a module has started.
@@ -48,9 +49,8 @@ test: install programs ## Run every test, with coverage
 	$(BIN)/coverage report
 
 .PHONY: test-slurm
-test-slurm: install ## Run the tests on a real Slurm, fetched from the distribution's packages without root
-	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
-	SLURM_ROOT=.cache/slurm $(BIN)/pytest tests/exporter/workloads/slurm/real/real_slurm.py $(ARGS)
+test-slurm: install programs ## Of the tests, run only those on a real Slurm
+	$(BIN)/pytest tests/exporter/workloads/slurm/real $(ARGS)
 
 .PHONY: lint
 lint: install ## Check style, imports and layers

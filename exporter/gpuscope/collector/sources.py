@@ -97,7 +97,8 @@ class _Slurm:
             for key, record in sorted(known.items(), key=lambda one: one[0].submitted)
             if key.scheduler == self.name
         }
-        self._source = SlurmSource(settings.file("slurm.commands"), known=told)
+        log = settings.file("slurm.completion-log")
+        self._source = SlurmSource(settings.file("slurm.commands"), completion_log=log, known=told)
 
     def start(self) -> None:
         """Nothing has to be begun."""

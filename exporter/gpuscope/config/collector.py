@@ -12,6 +12,10 @@ COLLECTOR_OPTIONS: tuple[Option, ...] = (
     Option(
         "slurm.commands", _T.FILE, "", "Folder of Slurm's commands. Empty takes them from $PATH.",
     ),
+    Option(
+        "slurm.completion-log", _T.FILE, "",
+        "File of JobCompType=jobcomp/filetxt, read where there is no slurmdbd. Empty reads none.",
+    ),
     Option("kubernetes", _T.SWITCH, False, "Follow the jobs of Kubernetes."),
     Option(
         "kubernetes.config", _T.FILE, "",

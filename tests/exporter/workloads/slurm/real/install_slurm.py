@@ -34,7 +34,9 @@ def lists_of_its_own(folder: Path) -> list[str]:
 
 
 def main() -> None:
-    """Does it, unless it was done."""
+    """Does it, unless it was done, or ``SLURM_ROOT`` names another folder that has Slurm."""
+    if os.environ.get("SLURM_ROOT"):
+        return
     target = Path(sys.argv[1]).resolve()
     if (target / "usr/bin/scontrol").exists():
         return
