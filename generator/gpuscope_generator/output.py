@@ -37,7 +37,7 @@ def mixin_files(settings: Settings) -> Mapping[PurePosixPath, str]:  # noqa: ARG
     return {}
 
 
-def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, str]:  # noqa: ARG001
+def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, str]:
     """The generated pages, and with fresh tables the pages in that folder that people write.
 
     Raises:
@@ -45,8 +45,14 @@ def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, s
         ValueError: a page asks for a table that does not exist.
     """
     from gpuscope_generator import reference, tables
+    from gpuscope_generator.board_catalogue import boards_page
+    from gpuscope_generator.series_catalogue import series_page
 
-    found = {PurePosixPath("docs/metrics.md"): reference.page()}
+    found = {
+        PurePosixPath("docs/metrics.md"): reference.page(),
+        PurePosixPath("docs/dashboards.md"): boards_page(settings),
+        PurePosixPath("docs/recording-rules.md"): series_page(settings),
+    }
     for name in _WRITTEN_PAGES:
         path = folder / name
         if path.is_file():

@@ -170,6 +170,13 @@ class Selector(Vector, Generic[S]):
         """The series."""
         return self.series[0]
 
+    def also(self, *matchers: Matcher) -> Selector[S]:
+        """With conditions of the user, whose labels only the user knows."""
+        if not matchers:
+            return self
+        begun = f"{self.text[:-1]}," if self.text.endswith("}") else f"{self.text}{{"
+        return Selector(f"{begun}{','.join(map(str, matchers))}}}", self.labels, Binding.ATOM, self.series)
+
     def offset(self, duration: str) -> Vector:
         """As it was that long ago, such as ``1h``."""
         return Vector(f"{self.text} offset {duration}", self.labels, Binding.ATOM, self.series)
@@ -185,13 +192,12 @@ class Range(Expression, Generic[S]):
     __slots__ = ()
 
 
-def select(series: T, *matchers: Matcher, unchecked: Iterable[Matcher] = (), **equal: str) -> Selector[T]:
+def select(series: T, *matchers: Matcher, **equal: str) -> Selector[T]:
     """The samples of a series.
 
     Args:
         series: what to read; of a histogram one of its parts.
         matchers: conditions.
-        unchecked: conditions of the user, whose labels only the user knows.
         equal: conditions of equality, ``label="value"``.
 
     Raises:
@@ -203,7 +209,7 @@ def select(series: T, *matchers: Matcher, unchecked: Iterable[Matcher] = (), **e
     for matcher in conditions:
         if matcher.label not in series.carried and matcher.label != "__name__":
             raise QueryError(f"{series.name} carries no label {matcher.label!r}, but {', '.join(series.labels)}")
-    inner = ",".join(map(str, (*conditions, *unchecked)))
+    inner = ",".join(map(str, conditions))
     text = f"{series.name}{{{inner}}}" if inner else series.name
     return Selector(text, series.carried, Binding.ATOM, (series,))
 

@@ -174,7 +174,9 @@ def test_raw_series_carry_what_a_scrape_adds_and_recorded_ones_do_not() -> None:
     assert select(EVENTS, instance="a").text == 'events_total{instance="a"}'
     with pytest.raises(QueryError, match="carries no label 'instance'"):
         select(POWER, instance="a")
-    assert select(EVENTS, unchecked=matchers('env="x"')).text == 'events_total{env="x"}'
+    assert select(EVENTS).also(*matchers('env="x"')).text == 'events_total{env="x"}'
+    assert select(EVENTS, node="a").also(*matchers('env="x"')).text == 'events_total{node="a",env="x"}'
+    assert select(EVENTS, node="a").also().text == 'events_total{node="a"}'
     assert select(SECONDS.buckets, le="1").labels == frozenset({"model", "le", "cluster", "node", "instance", "job"})
     assert (SECONDS.sums.name, SECONDS.counts.name) == ("request_seconds_sum", "request_seconds_count")
 

@@ -21,7 +21,7 @@ def of_source(series: T, settings: Settings, source: str, *conditions: Matcher) 
         source: name of the source in ``selectors``, such as ``dcgm``.
         conditions: more of them.
     """
-    return select(series, *conditions, unchecked=matchers(settings.selectors.get(source, "")))
+    return select(series, *conditions).also(*matchers(settings.selectors.get(source, "")))
 
 
 def canonical(inner: Vector, settings: Settings, *, node_from: tuple[str, ...] = ()) -> Vector:
