@@ -8,7 +8,7 @@ from gpuscope.simulate.cluster.workloads import steady
 from gpuscope.simulate.cluster.world import World
 from gpuscope.simulate.mounts import FilesystemPlan
 
-__all__ = ["TARGETS", "Share", "filesystems", "fullness", "io_bytes", "lustre_share"]
+__all__ = ["TARGETS", "Share", "filesystems", "fullness", "io_bytes", "io_rates", "lustre_share"]
 
 TARGETS = 4
 """Object targets of the Lustre file system."""
@@ -18,6 +18,7 @@ _LOW, _HIGH = 0.62, 0.985
 _SIZES = {"lustre": 1.1e15, "nfs4": 80e12, "xfs": 28e12}
 _INODES = {"lustre": 4e9, "nfs4": 8e8, "xfs": 3e9}
 _TRAINING_READ, _TRAINING_WRITE = 1.6e9, 0.4e9
+_MINUTE_S = 60.0
 _OTHER_READ, _OTHER_WRITE = 25e6, 6e6
 
 
@@ -59,12 +60,25 @@ def lustre_share(world: World) -> tuple[float, list[float]]:
     return size, [float(int(size * (1 - min(0.995, used * (1.06 - 0.04 * number))))) for number in range(TARGETS)]
 
 
-def io_bytes(world: World, machine: Machine, kind: str) -> tuple[float, float]:
-    """Bytes that a node has read from and written to a file system of a kind since it was booted."""
-    busy = world.training_seconds(machine)
-    passed = world.t - world.since
+def io_bytes(world: World, machine: Machine, kind: str, until: float | None = None) -> tuple[float, float]:
+    """Bytes that a node has read from and written to a file system of a kind since it was booted.
+
+    Args:
+        world: the cluster.
+        machine: the node.
+        kind: type of the file system.
+        until: moment of the story, now by default.
+    """
+    end = world.t if until is None else until
+    busy = world.training_seconds(machine, end)
     share = {"lustre": 0.8, "nfs4": 0.05}.get(kind, 0.15)
-    swing = Wave(1.0, 0.3, 1800.0, steady(machine.name)).total(world.since, world.t)
+    swing = Wave(1.0, 0.3, 1800.0, steady(machine.name)).total(world.since, end)
     read = busy * _TRAINING_READ + swing * _OTHER_READ
-    written = busy * _TRAINING_WRITE + passed * _OTHER_WRITE
+    written = busy * _TRAINING_WRITE + (end - world.since) * _OTHER_WRITE
     return float(int(read * share)), float(int(written * share))
+
+
+def io_rates(world: World, machine: Machine, kind: str) -> tuple[float, float]:
+    """Bytes a second that a node reads and writes, over the last minute."""
+    now, before = io_bytes(world, machine, kind), io_bytes(world, machine, kind, world.t - _MINUTE_S)
+    return (now[0] - before[0]) / _MINUTE_S, (now[1] - before[1]) / _MINUTE_S

@@ -153,19 +153,20 @@ class World:
             if plan.span.every is None and activity_of(plan, machine.scenario) == "inference"
         ]
 
-    def training_seconds(self, machine: Machine) -> float:
-        """Seconds, since counters count, in which a node trained; of several jobs on it the busiest counts."""
+    def training_seconds(self, machine: Machine, until: float | None = None) -> float:
+        """Seconds, since counters count, in which a node trained; of several jobs on it the busiest counts.
+
+        Args:
+            machine: the node.
+            until: moment of the story, now by default.
+        """
+        end = self.t if until is None else until
         found = 0.0
         for training in self._on.get(machine.name, ()):
             attempts = training.attempts
-            spent = attempts.seconds(self.since, self.t, "training") if attempts else self.t - self.since
+            spent = attempts.seconds(self.since, end, "training") if attempts else end - self.since
             found = max(found, spent)
         return found
-
-    def training_of(self, workload: Workload) -> Training | None:
-        """The training job of that name."""
-        wanted = (workload.namespace, workload.kind, workload.name)
-        return next((one for one in self.trainings if _key(one.workload) == wanted), None)
 
     def _pod(self, machine: Machine, run: Run, plan: PodPlan) -> Pod:
         workload, activity = self.workload(machine, plan)

@@ -2,7 +2,10 @@
 
 from gpuscope.simulate.cluster.curves import Spread, spread
 
-__all__ = ["HTTP", "NIXL", "SGLANG", "TGI", "VLLM", "pair"]
+__all__ = [
+    "FIRST_MILLISECONDS", "FIRST_TOKEN", "HTTP", "LENGTH", "MILLISECONDS", "NIXL", "SGLANG", "STAGES", "TGI",
+    "TOKEN_LATENCY", "VLLM", "WHOLE", "pair",
+]  # fmt: skip
 
 _TTFT = (
     0.001,
@@ -99,3 +102,18 @@ TGI = {
     "tgi_request_max_new_tokens": pair(_TOKENS, 512, 512),
 }
 """TGI's histograms of requests."""
+
+STAGES = {
+    "prefill_waiting": pair(_LATENCY, 0.02, 4.0),
+    "prefill_forward": pair(_LATENCY, 0.2, 0.8),
+    "decode_forward": pair(_LATENCY, 7.0, 28.0),
+}
+"""Stages of a request in SGLang."""
+
+TOKEN_LATENCY = pair(_ITL, 0.02, 0.08)
+FIRST_TOKEN = pair(_TTFT, 0.15, 4.0)
+WHOLE = pair(_LATENCY, 5.0, 22.0)
+LENGTH = pair(_TOKENS, 600, 600)
+MILLISECONDS = pair(tuple(1000 * bound for bound in _LATENCY), 900.0, 5200.0)
+FIRST_MILLISECONDS = pair(tuple(1000 * bound for bound in _TTFT), 180.0, 2100.0)
+"""What several engines observe."""

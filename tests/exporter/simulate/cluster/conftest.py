@@ -1,0 +1,71 @@
+"""Simulated clusters for tests, on a clock of their own, and what they say as samples."""
+
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from gpuscope.simulate.clock import ManualClock
+from gpuscope.simulate.cluster.endpoints import Endpoint, endpoints
+from gpuscope.simulate.cluster.profiles import planned
+from gpuscope.simulate.cluster.shape import Shape
+from gpuscope.simulate.cluster.world import World
+
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+Key = tuple[str, tuple[tuple[str, str], ...]]
+
+
+class Cluster:
+    """One or more simulated clusters.
+
+    Args:
+        profiles: names of profiles.
+        shape: what it is like without them.
+    """
+
+    def __init__(self, profiles: Sequence[str], shape: Shape) -> None:
+        self.clock = ManualClock()
+        self.plan = planned(shape, profiles)
+        self.worlds = [World(one, self.clock) for one in self.plan.shapes]
+
+    @property
+    def world(self) -> World:
+        return self.worlds[0]
+
+    def endpoints(self, source: str = "") -> list[Endpoint]:
+        return [one for one in endpoints(self.plan, self.worlds) if not source or one.source.name == source]
+
+    def texts(self, source: str = "") -> dict[str, str]:
+        return {one.path: one.target.render() for one in self.endpoints(source)}
+
+    def samples(self, name: str, source: str = "", **labels: str) -> dict[Key, float]:
+        """Samples of a name that have these labels."""
+        return {
+            key: value
+            for text in self.texts(source).values()
+            for key, value in parsed(text).items()
+            if key[0] == name and labels.items() <= dict(key[1]).items()
+        }
+
+
+def parsed(text: str) -> dict[Key, float]:
+    """Samples of an exposition; a sample that is there twice is an error. Promtool checks the form elsewhere."""
+    found: dict[Key, float] = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            series, _, value = line.rpartition(" ")
+            name, _, inner = series.partition("{")
+            key = (name, tuple(sorted(_LABEL.findall(inner))))
+            assert key not in found, f"twice: {series}"
+            found[key] = float(value)
+    return found
+
+
+@pytest.fixture
+def cluster() -> Callable[..., Cluster]:
+    """Makes simulated clusters: names of profiles, and the shape."""
+
+    def make(*profiles: str, shape: Shape | None = None) -> Cluster:
+        return Cluster(profiles, shape or Shape())
+
+    return make
