@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from gpuscope_generator.dashboards.cluster import cluster_board
+from gpuscope_generator.dashboards.task import task_board
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import Board
 
 __all__ = ["BOARDS", "boards"]
 
-BOARDS = (cluster_board,)
+BOARDS = (
+    task_board,
+    cluster_board,
+)
 """One function a board: settings in, board out."""
 
 

@@ -43,8 +43,10 @@ __all__ = [
     "WORKLOAD_COMPUTE_ACTIVE",
     "WORKLOAD_CPU",
     "WORKLOAD_GPUS",
+    "WORKLOAD_GPUS_BY_MODEL",
     "WORKLOAD_GPU_MEMORY_TOTAL",
     "WORKLOAD_GPU_MEMORY_USED",
+    "WORKLOAD_INFO",
     "WORKLOAD_MEMORY",
     "WORKLOAD_MEMORY_HELD",
     "WORKLOAD_PODS",
@@ -132,9 +134,17 @@ POD_GPU_MEMORY_TOTAL = gauge(
 )
 POD_POWER = gauge("pod:gpu_power_watts:sum", *POD, unit=Unit.WATTS, meaning="Power of its GPUs.")
 
+WORKLOAD_INFO = info("workload:info:union", *WORKLOAD, meaning="A workload that has pods, or holds GPUs.")
 WORKLOAD_PODS = gauge("workload:pods:count", *WORKLOAD, "phase", meaning="Pods by phase.")
 WORKLOAD_GPUS = gauge(
     "workload:gpus:count", *WORKLOAD, "state", meaning="GPUs that it holds: allocated, and of these idle."
+)
+WORKLOAD_GPUS_BY_MODEL = gauge(
+    "workload:gpus_by_model:count",
+    *WORKLOAD,
+    "model",
+    "state",
+    meaning="The same by the model of the GPU: models have different prices.",
 )
 WORKLOAD_COMPUTE_ACTIVE = gauge("workload:compute_active:sum", *WORKLOAD, unit=Unit.RATIO, meaning="As of the pods.")
 WORKLOAD_SM_ACTIVE = gauge("workload:sm_active:sum", *WORKLOAD, unit=Unit.RATIO, meaning="As of the pods.")

@@ -12,7 +12,7 @@ COUNTING = {"rate", "irate", "increase", "resets", "changes", "last_over_time", 
 
 def parse(text: str) -> promql_parser.Expr:
     """The tree of a query; variables become what they are when everything is chosen."""
-    values = dict.fromkeys(variables_of(text), "1")
+    values = dict.fromkeys(variables_of(text), "1") | {"aggregate_by": "pod"}
     return promql_parser.parse(filled(text, Filling(values=values)))
 
 

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from gpuscope_generator.normalized import gpu, mig, workload
-from gpuscope_generator.promql import Gauge, Info, Matcher, Vector, count_by, first_of, group_by, max_by, on, select
+from gpuscope_generator.promql import (
+    Gauge,
+    Info,
+    Matcher,
+    Vector,
+    count_by,
+    first_of,
+    group_by,
+    max_by,
+    on,
+    ratio,
+    select,
+)
 from gpuscope_generator.settings import Settings
 
 __all__ = ["held", "idle", "instance_weights", "mig_shares", "of_gpus", "of_instances", "shares"]
@@ -17,7 +29,7 @@ def instance_weights() -> Vector:
     slices = max_by(select(mig.SLICES), *mig.MIG)
     of_a30 = slices.and_(select(gpu.INFO, _A30), on=gpu.GPU) / _FOUR
     instances = group_by(select(mig.INFO), *mig.MIG)
-    even = on(instances, "/", count_by(instances, *gpu.GPU), gpu.GPU, many="left")
+    even = ratio(instances, count_by(instances, *gpu.GPU), on=gpu.GPU, many="left")
     return first_of(of_a30, slices / _SEVEN, even)
 
 
@@ -27,7 +39,7 @@ def _even(owner: Info, device: tuple[str, ...], *, without: Vector | None = None
     owners = group_by(select(owner), *labels)
     if without is not None:
         owners = owners.unless(without, on=gpu.GPU)
-    return on(owners, "/", count_by(owners, *device), device, many="left")
+    return ratio(owners, count_by(owners, *device), on=device, many="left")
 
 
 def shares() -> Vector:

@@ -17,18 +17,7 @@ from gpuscope_generator.promql import (
 from gpuscope_generator.rules.model import Recording, recording
 from gpuscope_generator.settings import Settings
 
-__all__ = ["CLASSES", "class_rules"]
-
-CLASSES = {
-    "saturated": "well used: look at tensor activity for more",
-    "resident_idle": "a large model with rare requests: fewer replicas, or let several share a GPU",
-    "memory_bound": "full memory, little work: larger batches, or share the GPU",
-    "compute_bound_small": "busy with little memory: larger batches, a smaller GPU or a MIG profile",
-    "underused": "little of both: pack several on one GPU",
-    "allocated_idle": "holds memory and does nothing: stop it, or look whether it hangs",
-    "allocated_unused": "never touched its GPU: remove the request",
-}
-"""Value of the label ``class`` → what to do."""
+__all__ = ["class_rules"]
 
 
 def class_rules(settings: Settings) -> tuple[Recording, ...]:

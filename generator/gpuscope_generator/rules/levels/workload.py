@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.normalized import gpu, mig, workload
-from gpuscope_generator.promql import Gauge, Vector, count_by, on, select, sum_by
+from gpuscope_generator.promql import Gauge, Vector, count_by, group_by, join, on, select, sum_by
 from gpuscope_generator.rules.levels.holding import held, idle, mig_shares, of_gpus, of_instances, shares
 from gpuscope_generator.rules.levels.utilization_class import class_rules
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
@@ -52,7 +52,16 @@ def _workloads(settings: Settings) -> tuple[Recording, ...]:
         found = select(of_pods) if isinstance(of_pods, Gauge) else of_pods
         return sum_by(found, *workload.WORKLOAD)
 
+    def by_model(shared: Vector) -> Vector:
+        modelled = join(shared, select(gpu.INFO), on=gpu.GPU, take=("model",))
+        return sum_by(modelled, *workload.WORKLOAD, "model")
+
+    both = select(workload.POD_GPU_SHARE).or_(select(workload.POD_MIG_SHARE))
+    known = group_by(select(workload.POD_INFO), *workload.WORKLOAD).or_(group_by(both, *workload.WORKLOAD))
     return (
+        recording(workload.WORKLOAD_INFO, known),
+        recording(workload.WORKLOAD_GPUS_BY_MODEL, by_model(both), state="allocated"),
+        recording(workload.WORKLOAD_GPUS_BY_MODEL, by_model(idle(settings)), state="idle"),
         recording(workload.WORKLOAD_PODS, count_by(select(workload.POD_PHASE), *workload.WORKLOAD, "phase")),
         recording(workload.WORKLOAD_GPUS, summed(workload.POD_GPUS), state="allocated"),
         recording(workload.WORKLOAD_GPUS, summed(idle(settings)), state="idle"),
