@@ -47,7 +47,7 @@ def test_series_that_the_agent_lacks_come_from_dcgm(tmp_path: Path) -> None:
 
 def test_ha_pair_of_prometheus_doubles_nothing(tmp_path: Path) -> None:
     """Two Prometheus servers scrape the same agents and write to one store, apart by ``replica``."""
-    samples = {}
+    samples: dict[str, str] = {}
     for series, values in native(H100, Device(gpu=1, uuid="GPU-b", power=200)).items():
         for replica in "ab":
             samples[series.replace("{", f'{{replica="{replica}",', 1)] = values
@@ -66,7 +66,7 @@ def test_ha_pair_of_prometheus_doubles_nothing(tmp_path: Path) -> None:
 
 def test_copies_of_a_time_sliced_gpu_are_never_summed(tmp_path: Path) -> None:
     """With time-slicing dcgm-exporter gives every pod a copy of the value of the whole device."""
-    samples = {}
+    samples: dict[str, str] = {}
     for number, pod in enumerate(("nb-0", "nb-1", "nb-2", "nb-3")):
         samples |= dcgm(Device(pod=pod, extra={"vgpu": str(number)}))
     expect(
@@ -123,7 +123,7 @@ def test_fleet_of_two_vendors_counts_every_gpu(tmp_path: Path) -> None:
 
 
 def test_two_clusters_with_equal_names_inside_stay_apart(tmp_path: Path) -> None:
-    samples = {}
+    samples: dict[str, str] = {}
     for name, device in (("east", H100), ("west", Device(power=100))):
         for series, values in native(device).items():
             samples[series.replace("{", f'{{cluster="{name}",', 1)] = values

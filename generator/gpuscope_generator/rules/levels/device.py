@@ -58,15 +58,11 @@ def _healthy() -> Recording:
     return recording(gpu.HEALTHY, up.unless(troubled, on=_WHERE).or_(up * 0))
 
 
-def _weights() -> Vector:
-    """Share of its GPU that an instance is."""
-    slices = select(mig.SLICES)
-    of_a30 = slices.and_(select(gpu.INFO, _A30), on=_WHERE) / _A30_SLICES
-    return of_a30.or_(slices / COMPUTE_SLICES)
-
-
 def _weighted(value: Gauge) -> Vector:
-    return sum_by(on(select(value), "*", _weights(), mig.MIG), *gpu.GPU)
+    """Sum over the instances of a GPU, each counted by its slices, over the slices of the GPU."""
+    total = sum_by(on(select(value), "*", select(mig.SLICES), mig.MIG), *gpu.GPU)
+    of_a30 = total.and_(select(gpu.INFO, _A30), on=_WHERE) / _A30_SLICES
+    return of_a30.or_(total / COMPUTE_SLICES)
 
 
 def _otherwise(value: Vector, metric: Metric, settings: Settings) -> Vector:
