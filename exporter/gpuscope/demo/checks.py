@@ -32,7 +32,7 @@ gpuscope_gpu_memory_used_bytes
     gpuscope_pod_allocation_info{mig_uuid=""} and on (node, uuid) gpuscope_allocations{mig_uuid=""} == 1
   )
 """
-_STATE_RATE = 'sum by (node, uuid) (rate({__name__=~"gpuscope_gpu_state_seconds_total"}[30s]))'
+_STATE_RATE = 'sum by (node, uuid) (rate({__name__=~"gpuscope_gpu_state_seconds_total"}[15s]))'
 _TOLERANCE = 0.2
 """Of the time in states, which a short range at the start of a series cannot tell exactly."""
 

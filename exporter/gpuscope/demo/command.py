@@ -29,7 +29,14 @@ _FLEET = {
     "slurm-a": "l40s",
 }
 _READY_S = 60.0
-_INTERVALS = {"fast": "1s", "activity": "2s", "processes": "5s", "slow": "10s"}
+_INTERVALS = {
+    "fast": "1s",
+    "activity": "2s",
+    "processes": "5s",
+    "slow": "10s",
+    "attribution": "1s",
+    "filesystem": "5s",
+}
 
 
 @click.command()
