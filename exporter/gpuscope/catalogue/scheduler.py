@@ -10,12 +10,16 @@ __all__ = [
     "NODE_GPUS",
     "NODE_REASON",
     "NODE_STATE",
+    "PARTITION_GPUS",
+    "PARTITION_NODES",
+    "PARTITION_STATE",
     "POD_WORKLOAD",
     "PROBLEMS",
     "SOURCE_FAILURE",
     "SOURCE_UP",
 ]
 
+PARTITION_STATES = ("up", "down", "drain", "inactive", "unknown")
 NODE_STATES = ("ready", "draining", "drained", "down", "maintenance", "unknown")
 SCHEDULERS = ("kubernetes", "slurm")
 _SOURCE = "the Kubernetes API, or Slurm's scontrol"
@@ -49,6 +53,37 @@ NODE_GPUS = Metric(
     tier=Tier.SELF,
     source=_SOURCE,
     values=(SCHEDULERS, (), ("total", "allocated")),
+)
+PARTITION_STATE = Metric(
+    name="gpuscope_scheduler_partition_state",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler", "partition", "state"),
+    help="1 for the state of a partition of Slurm: up, down (jobs come and wait), drain (no new jobs), inactive (neither), unknown.",
+    tier=Tier.SELF,
+    source="Slurm's scontrol show partition",
+    values=(("slurm",), (), PARTITION_STATES),
+    high=1,
+)
+PARTITION_NODES = Metric(
+    name="gpuscope_scheduler_partition_nodes",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler", "partition", "state"),
+    help="Nodes of the partition, by what they are good for; a node may belong to several partitions.",
+    tier=Tier.SELF,
+    source="Slurm's scontrol show node",
+    values=(("slurm",), (), NODE_STATES),
+)
+PARTITION_GPUS = Metric(
+    name="gpuscope_scheduler_partition_gpus",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler", "partition", "kind"),
+    help="GPUs of the partition's nodes, and those of them that jobs of any partition hold; absent where one node does not tell.",
+    tier=Tier.SELF,
+    source="Slurm's scontrol show node",
+    values=(("slurm",), (), ("total", "allocated")),
 )
 POD_WORKLOAD = Metric(
     name="gpuscope_pod_workload_info",
@@ -124,6 +159,9 @@ METRICS = (
     NODE_STATE,
     NODE_REASON,
     NODE_GPUS,
+    PARTITION_STATE,
+    PARTITION_NODES,
+    PARTITION_GPUS,
     POD_WORKLOAD,
     LEADER,
     SOURCE_UP,

@@ -1,5 +1,6 @@
 """Makes the collector's series of what is known."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
@@ -15,7 +16,7 @@ from gpuscope.sampling.process import process_text
 from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import Book
 from gpuscope.workloads.job_series import alive_samples, seconds_samples, steady_samples
-from gpuscope.workloads.observation import NodeState, Observation, ObservedNode
+from gpuscope.workloads.observation import NodeState, Observation, ObservedNode, PartitionState
 from gpuscope.workloads.record import JobRecord
 
 __all__ = ["exposition", "waiting_exposition"]
@@ -53,6 +54,7 @@ def exposition(
     for look in seen.values():
         for node in look.nodes:
             rendering.keep(("node", look.source, node.name), node, partial(_node, look.source, node))
+        rendering.add(_partitions(look))
         for pod, key in look.pods.items():
             record = book.jobs.get(key)
             if record is not None:
@@ -94,6 +96,25 @@ def _node(source: str, node: ObservedNode) -> Iterator[Sample]:
     for kind, count in (("total", node.gpus), ("allocated", node.gpus_allocated)):
         if count is not None:
             yield Sample(s.NODE_GPUS, (*own, kind), float(count))
+
+
+def _partitions(look: Observation) -> Iterator[Sample]:
+    members: dict[str, list[ObservedNode]] = {}
+    for node in look.nodes:
+        for name in node.partitions:
+            members.setdefault(name, []).append(node)
+    for partition in look.partitions:
+        own, nodes = (look.source, partition.name), members.get(partition.name, [])
+        for state in PartitionState:
+            yield Sample(s.PARTITION_STATE, (*own, state.value), float(state is partition.state))
+        counts = Counter(node.state for node in nodes)
+        for good_for in NodeState:
+            yield Sample(s.PARTITION_NODES, (*own, good_for.value), float(counts[good_for]))
+        held = [node.gpus_allocated for node in nodes]
+        for kind, gpus in (("total", [node.gpus for node in nodes]), ("allocated", held)):
+            told = [count for count in gpus if count is not None]
+            if len(told) == len(gpus):
+                yield Sample(s.PARTITION_GPUS, (*own, kind), float(sum(told)))
 
 
 def _pod(namespace: str, name: str, record: JobRecord) -> Iterator[Sample]:

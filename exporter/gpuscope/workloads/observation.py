@@ -21,7 +21,9 @@ __all__ = [
     "Observation",
     "ObservedJob",
     "ObservedNode",
+    "ObservedPartition",
     "Outcome",
+    "PartitionState",
     "Progress",
 ]
 
@@ -243,6 +245,24 @@ class ObservedNode:
     partitions: tuple[str, ...] = ()
 
 
+class PartitionState(StrEnum):
+    """What may be done with a partition of Slurm."""
+
+    UP = "up"  # jobs come and start
+    DOWN = "down"  # jobs come and wait
+    DRAIN = "drain"  # no job comes any more; those that wait start
+    INACTIVE = "inactive"  # no job comes, and none starts
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedPartition:
+    """One partition of Slurm now; its nodes name it."""
+
+    name: str
+    state: PartitionState
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """Everything that one source says at one moment.
@@ -257,6 +277,7 @@ class Observation:
         pods: namespace, pod -> key of the job that it belongs to (Kubernetes only).
         reason: why it is not complete, in a line that stays the same while the cause does; empty where ``problems``
             say so.
+        partitions: all partitions (Slurm only).
     """
 
     source: str
@@ -267,3 +288,4 @@ class Observation:
     problems: Mapping[str, int] = field(default_factory=dict)
     pods: Mapping[tuple[str, str], JobKey] = field(default_factory=dict)
     reason: str = ""
+    partitions: Sequence[ObservedPartition] = ()

@@ -1,5 +1,6 @@
 """The simulated Slurm, read by the source that reads real ones."""
 
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -120,3 +121,16 @@ def test_host_lists_are_written_as_slurm_writes_them(names: list[str], text: str
     known = {host.name: host for host in HOSTS}
     hosts: list[Host] = [known[name] for name in names]
     assert host_list(hosts) == text
+
+
+def test_a_partition_is_drained_while_half_of_its_nodes_are_in_maintenance(tmp_path: Path) -> None:
+    slurm = SimulatedSlurm(tmp_path, NOW)
+    told = set()
+    for second in range(CYCLE_S):
+        slurm.go_on(NOW + second)
+        answer = (
+            _run(tmp_path, "scontrol", "--all", "--oneliner", "show", "partition").stdout if second % 20 == 5 else ""
+        )
+        told |= set(re.findall(r"PartitionName=(\S+) .* Nodes=(\S+) State=(\S+) ", answer))
+    train, dev = "train-[1-6]", "dev-[1-2]"
+    assert told == {("train", train, "UP"), ("dev", dev, "UP"), ("dev", dev, "DRAIN")}

@@ -11,7 +11,7 @@ from typing import Any
 from gpuscope.simulate.slurm.cluster import Cluster, Record, uid_of
 from gpuscope.simulate.slurm.story import HOSTS, Host
 
-__all__ = ["COLUMNS", "Forms", "accounting", "host_list"]
+__all__ = ["COLUMNS", "Forms", "accounting", "host_list", "partitions"]
 
 COLUMNS = (
     "JobIDRaw", "JobID", "JobName", "User", "UID", "Account", "Partition", "QOS", "State", "Submit", "Eligible",
@@ -106,6 +106,20 @@ def accounting(cluster: Cluster) -> str:
     """slurmdbd's table: names of columns, then a line for each attempt, ``|`` between values."""
     alive = [job for job in cluster.jobs.values() if not job.ended]
     return "\n".join(["|".join(COLUMNS), *("|".join(_line(one)) for one in (*cluster.past, *alive)), ""])
+
+
+def partitions(cluster: Cluster) -> str:
+    """``scontrol --all --oneliner show partition``, as far as it matters."""
+    lines: list[str] = []
+    for name in dict.fromkeys(host.partition for host in HOSTS):
+        hosts = [host for host in HOSTS if host.partition == name]
+        gpus = sum(host.gpus for host in hosts)
+        lines.append(
+            f"PartitionName={name} AllowGroups=ALL Default={'NO' if lines else 'YES'} Hidden=NO MaxTime=UNLIMITED "
+            f"Nodes={host_list(hosts)} State={cluster.partition_state(name)} TotalCPUs={96 * len(hosts)} "
+            f"TotalNodes={len(hosts)} TRES=cpu={96 * len(hosts)},node={len(hosts)},gres/gpu={gpus}"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def host_list(hosts: Iterable[Host]) -> str:

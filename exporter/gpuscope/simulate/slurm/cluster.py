@@ -87,6 +87,12 @@ class Cluster:
         """GPUs of a node that no job has."""
         return host.gpus - sum(job.plan.gpus for job in self.running() if host in job.nodes)
 
+    def partition_state(self, name: str) -> str:
+        """Slurm's word for a partition: it is drained while half of its nodes are in maintenance."""
+        hosts = [host.name for host in HOSTS if host.partition == name]
+        serviced = [one for one in hosts if one in self.troubles and self.troubles[one][0].state == "maint"]
+        return "DRAIN" if 2 * len(serviced) >= len(hosts) else "UP"
+
     def running(self) -> list[Record]:
         """Jobs that run."""
         return [job for job in self.jobs.values() if job.state == "RUNNING"]

@@ -5,7 +5,7 @@ import threading
 import time
 from pathlib import Path
 
-from gpuscope.simulate.slurm.answers import Forms, accounting
+from gpuscope.simulate.slurm.answers import Forms, accounting, partitions
 from gpuscope.simulate.slurm.cluster import Cluster
 from gpuscope.simulate.slurm.story import CYCLE_S
 
@@ -19,7 +19,12 @@ here=${0%/*}
 refuse() { echo "${0##*/}: unrecognized option" >&2; exit 1; }
 """
 _PROGRAMS = {
-    "scontrol": 'case "$*" in --version) cat "$here/version" ;; *) refuse ;; esac\n',
+    "scontrol": """case "$*" in
+    --version) cat "$here/version" ;;
+    "--all --oneliner show partition") cat "$here/partitions" ;;
+    *) refuse ;;
+esac
+""",
     "squeue": 'case "$*" in --version) cat "$here/version" ;; "--all --json") cat "$here/jobs" ;; *) refuse ;; esac\n',
     "sinfo": 'case "$*" in --version) cat "$here/version" ;; "--all --json") cat "$here/nodes" ;; *) refuse ;; esac\n',
     # As the real one: asked fields in the order asked for, and only what had not ended before the time asked for.
@@ -75,6 +80,7 @@ class SimulatedSlurm:
         """Lets time pass until a moment, in unix time, and writes down what the commands answer then."""
         self.cluster.go_on(int(now))
         self._write("jobs", self._forms.jobs(self.cluster))
+        self._write("partitions", partitions(self.cluster))
         self._write("nodes", self._forms.nodes(self.cluster))
         self._write("accounting", accounting(self.cluster))
 

@@ -1,14 +1,16 @@
-"""What slurmctld knows: jobs that wait, run, or ended minutes ago (``MinJobAge``), and nodes."""
+"""What slurmctld knows: jobs that wait, run, or ended minutes ago (``MinJobAge``), nodes, and partitions."""
 
 import json
 import re
 from collections.abc import Mapping
 
 from gpuscope.errors import SourceError
+from gpuscope.workloads.observation import ObservedPartition
 from gpuscope.workloads.slurm.command import SlurmCommands
 from gpuscope.workloads.slurm.job_json import job_rows
 from gpuscope.workloads.slurm.job_text import jobs_of_text
 from gpuscope.workloads.slurm.node_record import nodes_of_json, nodes_of_text
+from gpuscope.workloads.slurm.partitions import partitions_of_json, partitions_of_text
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow, NodeRow
 from gpuscope.workloads.slurm.value import number
@@ -34,6 +36,7 @@ class Controller:
         self._commands = commands
         self._use_json = use_json
         self.release = ""
+        self._number = (0, 0)
 
     def read(self, problems: Problems) -> tuple[list[JobRow], list[NodeRow]]:
         """Rows of all jobs and all nodes.
@@ -47,7 +50,7 @@ class Controller:
         """
         answer = self._commands.run("scontrol", "--version")
         match = _RELEASE.match(answer.strip())
-        release = (int(match[1]), int(match[2])) if match else (0, 0)
+        release = self._number = (int(match[1]), int(match[2])) if match else (0, 0)
         self.release = answer.strip()
         if self._use_json and release >= _JSON_OF_SQUEUE:
             by_scontrol = release >= _JSON_OF_SCONTROL
@@ -64,6 +67,25 @@ class Controller:
             jobs_of_text(self._commands.run("scontrol", "--all", "--details", "show", "job"), problems),
             nodes_of_text(self._commands.run("scontrol", "--all", "--details", "show", "node"), problems),
         )
+
+    def partitions(self, problems: Problems) -> list[ObservedPartition]:
+        """All partitions; asked after ``read``.
+
+        Args:
+            problems: gets ``json_unusable`` where text had to do, and what could not be understood.
+
+        Raises:
+            SourceError: as of ``SlurmCommands.run``.
+        """
+        if self._use_json and self._number >= _JSON_OF_SCONTROL:
+            try:
+                return partitions_of_json(self._json("partitions", True), problems)
+            except SourceError as error:
+                if str(error) in _FATAL:
+                    raise
+                problems.add("json_unusable", str(error))
+        output = self._commands.run("scontrol", "--all", "--oneliner", "show", "partition")
+        return partitions_of_text(output, problems)
 
     def _json(self, what: str, by_scontrol: bool) -> object:
         if by_scontrol:

@@ -5,7 +5,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from gpuscope.errors import SourceError
-from gpuscope.workloads.observation import Observation, ObservedJob, ObservedNode
+from gpuscope.workloads.observation import Observation, ObservedJob, ObservedNode, ObservedPartition
 from gpuscope.workloads.slurm.accounting import Accounting
 from gpuscope.workloads.slurm.command import SlurmCommands
 from gpuscope.workloads.slurm.completion import CompletionLog
@@ -13,6 +13,7 @@ from gpuscope.workloads.slurm.controller import Controller
 from gpuscope.workloads.slurm.identity import Identities, KnownNumber
 from gpuscope.workloads.slurm.jobs import Memory, assemble
 from gpuscope.workloads.slurm.nodes import observe_nodes
+from gpuscope.workloads.slurm.partitions import partitions_of_nodes
 from gpuscope.workloads.slurm.problems import ProblemLog, Problems
 from gpuscope.workloads.slurm.row import JobRow
 from gpuscope.workloads.slurm.states import outcome
@@ -77,6 +78,7 @@ class SlurmSource:
         problems = Problems()
         jobs: Sequence[ObservedJob] = ()
         nodes: Sequence[ObservedNode] = ()
+        partitions: Sequence[ObservedPartition] = ()
         complete = False
         try:
             live, node_rows = self._controller.read(problems)
@@ -84,12 +86,22 @@ class SlurmSource:
             problems.add(f"slurmctld_{error}")
         else:
             nodes = observe_nodes(node_rows, problems)
+            partitions = self._partitions(nodes, problems)
             history, complete = self._history(live, now, problems)
             by_name = {node.name: node for node in nodes}
             jobs = assemble(live, history, by_name, self._memory, self._identities, problems, now)
             self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
             complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
-        return Observation("slurm", now, jobs, nodes, complete, self._log.tell(problems))
+        told = self._log.tell(problems)
+        return Observation("slurm", now, jobs, nodes, complete, told, partitions=partitions)
+
+    def _partitions(self, nodes: Sequence[ObservedNode], problems: Problems) -> Sequence[ObservedPartition]:
+        """Partitions; that they cannot be read makes no job uncertain."""
+        try:
+            return self._controller.partitions(problems)
+        except SourceError as error:
+            problems.add(f"partitions_{error}")
+            return partitions_of_nodes(nodes)
 
     def _history(self, live: Sequence[JobRow], now: float, problems: Problems) -> tuple[Sequence[JobRow], bool]:
         """Attempts that are on record, and whether that record could be read."""

@@ -21,6 +21,7 @@ case "$name $*" in
     *--version) tell version.txt ;;
     *--helpformat) tell fields.txt ;;
     "scontrol --all --json show "*) grep -qE " 2[12]\\." "$here/version.txt" && exit 1; tell "$4.json" ;;
+    "scontrol --all --oneliner show partition") tell partitions.txt ;;
     "scontrol --all --details show "*) tell "$4s.txt" ;;
     "squeue --all --json") tell jobs.json ;;
     "sinfo --all --json") tell nodes.json ;;

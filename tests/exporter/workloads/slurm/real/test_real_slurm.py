@@ -110,6 +110,15 @@ def test_drained_for_a_reason(watch: Watch) -> None:
     watch.cluster.update("nodename=gpu-4", "state=resume")
 
 
+def test_partitions_in_every_state(watch: Watch) -> None:
+    cluster = watch.cluster
+    for word in ("drain", "down", "inactive", "up"):
+        cluster.update("partitionname=spare", f"state={word}")
+        for form in (True, False):
+            told = {one.name: one.state.value for one in watch.fresh(use_json=form).observe(time.time()).partitions}
+            assert told == {"ml": "up", "weak": "up", "spare": word}
+
+
 def test_both_forms_say_the_same(watch: Watch) -> None:
     uid = watch.cluster.submit("sleep 600", "-N2", "--gres=gpu:3")
     watch.until(uid, running)
