@@ -56,6 +56,31 @@ class Attempts:
             if attempt.ended is not None:
                 self._end(record, attempt)
 
+    def close(self, record: JobRecord, job: ObservedJob) -> bool:
+        """Notes the end of a job; returns whether it is to be counted.
+
+        An end that was told in error was counted once already, and counters do not go back.
+        """
+        last = _last(job)
+        counts, record.counted_end = record.counted_end != last, last
+        return counts
+
+    def reopen(self, record: JobRecord, job: ObservedJob) -> bool:
+        """Takes back what is not so of the ends of a job that was over and is there again.
+
+        Returns:
+            Whether it was over indeed, and goes on with another attempt, as after a requeue.
+        """
+        alive = {attempt.number for attempt in job.attempts if attempt.ended is None} & record.closed
+        if not alive:
+            record.went_on_after = max(record.closed, default=None)
+            return True
+        record.retracted |= alive
+        record.episodes = [one for one in record.episodes if one.final or one.number not in alive]
+        if not record.waits:
+            self._waiting.discard(record.key)
+        return False
+
     def learn(self, record: JobRecord, job: ObservedJob) -> None:
         """Takes what a scheduler tells later of the ends of a job that is over."""
         if record.key in self._waiting:
@@ -108,25 +133,39 @@ class Attempts:
         before = record.episode_before(number)
         if number in record.opened:
             if before is not None and before.trigger and not before.final:
-                before.trigger = self._trigger_of(job, attempt).value
+                before.trigger = self._trigger(record, job, attempt).value
         elif number > 0 and attempt.started is not None:
             record.opened.add(number)
             record.restarts += 1
-            trigger = self._trigger_of(job, attempt).value
+            trigger = self._trigger(record, job, attempt).value
             if before is None or before.trigger:
-                self._tally.restart(record, trigger)
+                self._tally.restart(record, trigger, "none" if _succeeded(job, number - 1) else "unknown")
                 return
             before.trigger = trigger
             if before.final:
                 self._tally.restart(record, trigger, before.fault_type)
 
+    def _trigger(self, record: JobRecord, job: ObservedJob, attempt: Attempt) -> Trigger:
+        """Who started an attempt; no scheduler starts by itself a job that was over, but after its own interruption."""
+        told = self._trigger_of(job, attempt)
+        if told is Trigger.AUTOMATIC and record.went_on_after == attempt.number - 1:
+            before = next((one for one in job.attempts if one.number == attempt.number - 1), None)
+            if before is None or before.outcome not in (Outcome.INTERRUPTED, Outcome.PREEMPTED):
+                return Trigger.UNKNOWN
+        return told
+
     def _end(self, record: JobRecord, attempt: Attempt) -> None:
-        if attempt.number in record.closed:
+        number, outcome = attempt.number, attempt.outcome or Outcome.UNKNOWN
+        if number in record.retracted:
+            record.retracted.discard(number)
+            if any(one.number == number for one in record.episodes):
+                return
+        elif number in record.closed:
             self._learn(record, attempt)
             return
-        record.closed.add(attempt.number)
-        outcome = attempt.outcome or Outcome.UNKNOWN
-        self._tally.attempt(record, outcome)
+        else:
+            record.closed.add(number)
+            self._tally.attempt(record, outcome)
         if outcome is not Outcome.SUCCEEDED:
             record.add(Episode(attempt))
             self._waiting.add(record.key)
@@ -147,3 +186,11 @@ class Attempts:
         if detection is not None:
             episode.measured["detection"] = detection
         self.recovered(record)
+
+
+def _last(job: ObservedJob) -> int:
+    return max((attempt.number for attempt in job.attempts), default=-1)
+
+
+def _succeeded(job: ObservedJob, number: int) -> bool:
+    return any(one.number == number and one.outcome is Outcome.SUCCEEDED for one in job.attempts)

@@ -79,6 +79,8 @@ class Book:
             if record is None:
                 record = self._open(job, seen.at, first, cold=seen.source not in self._looks)
                 self._jobs[job.key] = record
+            elif record.outcome is not None and (job.outcome is None or record.forgotten):
+                self._reopen(record, job, seen.at)
             if record.outcome is None:
                 self._follow(record, job, seen.at)
             else:
@@ -124,6 +126,16 @@ class Book:
             record.outcome, record.ended = job.outcome, job.ended or now
         return record
 
+    def _reopen(self, record: JobRecord, job: ObservedJob, now: float) -> None:
+        """A job that was over is there again: it was requeued, or it was only away, or the end was told in error."""
+        ended = record.ended if record.ended is not None else now
+        if not record.forgotten and self._attempts.reopen(record, job):
+            began = [one.started for one in job.attempts if one.started is not None and one.started >= ended]
+            record.seen_at = min([now, *began])
+        record.outcome = record.ended = record.still_since = None
+        record.forgotten = False
+        record.state, record.since = JobState.UNKNOWN, now
+
     def _follow(self, record: JobRecord, job: ObservedJob, now: float) -> None:
         if record.facts != job.facts:
             record.facts = job.facts
@@ -144,7 +156,8 @@ class Book:
         record.progress = job.progress or record.progress
         if job.outcome is not None:
             record.outcome, record.ended = job.outcome, now if job.ended is None else job.ended
-            self._tally.ended(record, job.outcome)
+            if self._attempts.close(record, job):
+                self._tally.ended(record, job.outcome)
 
     def _accrue(self, record: JobRecord, until: float, state: JobState) -> None:
         passed = until - record.seen_at
@@ -168,7 +181,7 @@ class Book:
         }
         for record in missing.values():
             self._accrue(record, seen.at, JobState.UNKNOWN)
-            record.outcome, record.ended = Outcome.UNKNOWN, seen.at
+            record.outcome, record.ended, record.forgotten = Outcome.UNKNOWN, seen.at, True
             self._tally.forgotten(record)
         return missing
 

@@ -31,6 +31,10 @@ class JobRecord:
         since: unix time at which its state began; ``None`` where that is not known.
         last_fault: fault type of the last interruption, also while the next attempt runs.
         still_since: unix time since which its progress stands still while all ranks run.
+        forgotten: whether its outcome is only that it went away.
+        counted_end: number of its last attempt when its end was counted, -1 for none; ``None`` while none was.
+        went_on_after: number of the attempt after whose end the job was over, and yet another one came.
+        retracted: numbers of attempts that go on although their end was counted.
     """
 
     key: JobKey
@@ -50,6 +54,10 @@ class JobRecord:
     since: float | None = None
     last_fault: str = ""
     still_since: float | None = None
+    forgotten: bool = False
+    counted_end: int | None = None
+    went_on_after: int | None = None
+    retracted: set[int] = field(default_factory=set)
 
     @property
     def waits(self) -> bool:
@@ -124,6 +132,10 @@ def read_record(text: str) -> JobRecord:
             since=fields.get("since"),
             last_fault=fields.get("last_fault", ""),
             still_since=fields.get("still_since"),
+            forgotten=fields.get("forgotten", False),
+            counted_end=fields.get("counted_end"),
+            went_on_after=fields.get("went_on_after"),
+            retracted=set(fields.get("retracted", ())),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a job of this release: {error}") from error
