@@ -40,12 +40,13 @@ programs: install
 	@$(BIN)/python -m gpuscope.demo.programs
 	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
 
-# Tests start hundreds of processes: none of them is to compile the package anew. Work is stolen in runs of neighbors,
-# which share what a module has started.
+# Tests start hundreds of processes: none of them is to compile the package anew. Nearly half of the time a test waits
+# for such a process, so three workers keep two cores busy. They steal work in runs of neighbors, which share what a
+# module has started.
 .PHONY: test
 test: export PYTHONDONTWRITEBYTECODE :=
 test: install programs ## Run every test, with coverage
-	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report= $(ARGS)
+	$(BIN)/pytest -n 3 --dist worksteal --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report
 
 .PHONY: test-slurm
