@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuscope_generator.rules.levels.cluster import cluster_rules
-from gpuscope_generator.rules.levels.device import device_rules
 from gpuscope_generator.rules.levels.node import node_rules
+from gpuscope_generator.rules.levels.partition import partition_rules
 from gpuscope_generator.rules.levels.team import team_rules
 from gpuscope_generator.rules.levels.workload import workload_rules
 from gpuscope_generator.rules.model import RuleFile
@@ -12,8 +12,10 @@ from gpuscope_generator.rules.sources.amd import amd_rules
 from gpuscope_generator.rules.sources.cadvisor import cadvisor_rules
 from gpuscope_generator.rules.sources.collector import collector_rules
 from gpuscope_generator.rules.sources.dcgm import dcgm_rules
+from gpuscope_generator.rules.sources.devices import device_rules
 from gpuscope_generator.rules.sources.health import health_rules
 from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
+from gpuscope_generator.rules.sources.mig_manager import mig_manager_rules
 from gpuscope_generator.rules.sources.native import native_rules
 from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
 from gpuscope_generator.settings import Settings
@@ -30,7 +32,9 @@ RECORDING_FILES = (
     dcgm_rules,
     amd_rules,
     device_rules,
+    mig_manager_rules,
     node_rules,
+    partition_rules,
     workload_rules,
     team_rules,
     cluster_rules,

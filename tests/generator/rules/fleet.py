@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 GIB = 2**30
 LONG = "x40"
-DEVICES = ("gpuscope", "dcgm", "amd", "level-gpu", "level-node", "level-cluster")
+DEVICES = ("gpuscope", "dcgm", "amd", "devices", "level-node", "level-cluster")
 """Rule files about GPUs."""
-NATIVE = ("gpuscope", "level-gpu", "level-node", "level-cluster")
-DCGM = ("dcgm", "level-gpu", "level-node", "level-cluster")
+NATIVE = ("gpuscope", "devices", "level-node", "level-cluster")
+DCGM = ("dcgm", "devices", "level-node", "level-cluster")
 SOON = "6m"
 """When rates over five minutes are there; each minute more costs every test that evaluates it."""
 

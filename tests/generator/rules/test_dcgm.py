@@ -9,7 +9,7 @@ from gpuscope_generator.settings import Settings
 
 AT = 'gpu="0",node="n1",uuid="GPU-a"'
 ONE = Device()
-ONLY = ("dcgm", "level-gpu")
+ONLY = ("dcgm", "devices")
 
 
 def field(name: str, values: float | str, device: Device = ONE, **labels: str) -> dict[str, str]:

@@ -6,7 +6,6 @@ from gpuscope_generator.normalized import gpu, mig, workload
 from gpuscope_generator.promql import (
     Gauge,
     Info,
-    Matcher,
     Vector,
     count_by,
     first_of,
@@ -16,21 +15,19 @@ from gpuscope_generator.promql import (
     ratio,
     select,
 )
+from gpuscope_generator.rules.sources.devices import COMPUTE_SLICES, IS_A30, SLICES_OF_A30
 from gpuscope_generator.settings import Settings
 
 __all__ = ["held", "idle", "instance_weights", "mig_shares", "of_gpus", "of_instances", "shares"]
-
-_SEVEN, _FOUR = 7, 4
-_A30 = Matcher("model", "=~", ".*A30.*")
 
 
 def instance_weights() -> Vector:
     """Share of its GPU that an instance is, by compute slices; an even part where nobody tells slices."""
     slices = max_by(select(mig.SLICES), *mig.MIG)
-    of_a30 = slices.and_(select(gpu.INFO, _A30), on=gpu.GPU) / _FOUR
+    of_a30 = slices.and_(select(gpu.INFO, IS_A30), on=gpu.GPU) / SLICES_OF_A30
     instances = group_by(select(mig.INFO), *mig.MIG)
     even = ratio(instances, count_by(instances, *gpu.GPU), on=gpu.GPU, many="left")
-    return first_of(of_a30, slices / _SEVEN, even)
+    return first_of(of_a30, slices / COMPUTE_SLICES, even)
 
 
 def _even(owner: Info, device: tuple[str, ...], *, without: Vector | None = None) -> Vector:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from gpuscope.catalogue import scheduler
 from gpuscope_generator.external import kubernetes as kube
 from gpuscope_generator.normalized import gpu, mig, node, workload
 from gpuscope_generator.promql import (
     Gauge,
     Matcher,
     Vector,
-    as_gauge,
     clamp,
     count_by,
     first_of,
@@ -20,7 +18,6 @@ from gpuscope_generator.promql import (
     sum_by,
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
-from gpuscope_generator.rules.sources.canonical import canonical, of_source
 from gpuscope_generator.settings import Settings
 
 __all__ = ["THROTTLED_SHARE", "node_rules"]
@@ -34,7 +31,7 @@ def node_rules(settings: Settings) -> RuleFile:
     throttled = select(gpu.THROTTLED).compare(">=", THROTTLED_SHARE, as_bool=True)
     rules = (
         recording(node.GPU_FACTS, group_by(select(gpu.INFO), *node.NODE, "vendor", "model")),
-        *_numbers(settings),
+        *_numbers(),
         *_activity(),
         recording(node.MEMORY_USED, sum_by(select(gpu.MEMORY_USED), *node.NODE)),
         recording(node.MEMORY_TOTAL, sum_by(select(gpu.MEMORY_TOTAL), *node.NODE)),
@@ -69,7 +66,7 @@ def _activity() -> tuple[Recording, ...]:
     )
 
 
-def _numbers(settings: Settings) -> tuple[Recording, ...]:
+def _numbers() -> tuple[Recording, ...]:
     present = sum_by(select(gpu.UP), *node.NODE)
     # Of a cluster in which no exporter tells of any GPU, it is not known which are missing.
     told = group_by(select(gpu.UP), "cluster")
@@ -84,22 +81,15 @@ def _numbers(settings: Settings) -> tuple[Recording, ...]:
         recording(node.GPUS, present, state="present"),
         recording(node.GPUS, missing, state="missing"),
         recording(node.GPUS, sum_by(select(gpu.HEALTHY), *node.NODE), state="healthy"),
-        recording(node.GPUS, _allocated(settings), state="allocated"),
+        recording(node.GPUS, _allocated(), state="allocated"),
         recording(node.GPUS, sum_by(select(gpu.IDLE), *node.NODE), state="idle"),
     )
 
 
-def _allocated(settings: Settings) -> Vector:
+def _allocated() -> Vector:
     """As the devices know it; where nobody tells their owners, as the scheduler does."""
     held = sum_by(select(gpu.ALLOCATED), *node.NODE)
-    by_scheduler = max_by(
-        canonical(
-            of_source(as_gauge(scheduler.NODE_GPUS), settings, "collector", Matcher("kind", "=", "allocated")),
-            settings,
-            node_from=("exported_node",),
-        ),
-        *node.NODE,
-    )
+    by_scheduler = max_by(select(node.GPUS, state="scheduled"), *node.NODE)
     whole = Matcher("resource", "=~", kube.GPU_RESOURCES)
     requested = sum_by(select(workload.POD_GPU_REQUEST, whole, Matcher("node", "!=", "")), *node.NODE)
     return first_of(held, by_scheduler, requested)

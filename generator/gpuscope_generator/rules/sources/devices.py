@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from gpuscope.catalogue import activity, attribution, memory
+from gpuscope.catalogue import activity, attribution, memory, scheduler
 from gpuscope.catalogue.metric import Metric
-from gpuscope_generator.normalized import gpu, mig
+from gpuscope_generator.normalized import gpu, mig, node
 from gpuscope_generator.promql import (
     Gauge,
     Matcher,
     Vector,
+    as_gauge,
     first_of,
     group_by,
     max_by,
@@ -18,26 +19,33 @@ from gpuscope_generator.promql import (
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
 from gpuscope_generator.rules.sources.agent import Agent
+from gpuscope_generator.rules.sources.canonical import canonical, of_source
 from gpuscope_generator.rules.sources.dcgm_reading import WHOLE, Dcgm
 from gpuscope_generator.settings import Settings
 
-__all__ = ["COMPUTE_SLICES", "device_rules"]
+__all__ = ["COMPUTE_SLICES", "IS_A30", "SLICES_OF_A30", "device_rules"]
 
 COMPUTE_SLICES = 7
 """Compute slices of a GPU in MIG mode."""
-_A30_SLICES = 4
-_A30 = Matcher("model", "=~", ".*A30.*")
+SLICES_OF_A30 = 4
+IS_A30 = Matcher("model", "=~", ".*A30.*")
 _WHERE = ("cluster", "uuid")
 
 
 def device_rules(settings: Settings) -> RuleFile:
-    """Rules about single GPUs that no source has of its own."""
-    rules = (_healthy(), *_from_instances(settings), _allocated(settings), _idle(settings))
+    """Rules about GPUs that take several sources, or several series, together."""
+    rules = (
+        _healthy(),
+        *_from_instances(settings),
+        _allocated(settings),
+        _idle(settings),
+        _scheduled(settings),
+    )
     return RuleFile(
-        path="recording/level-gpu.yaml",
+        path="recording/devices.yaml",
         comment="What follows from normalized series of a GPU and of its MIG instances: health, idleness, and for a "
         "GPU in MIG mode the sum over its instances, weighted by their slices.",
-        groups=(Group("gpuscope-level-gpu", settings.intervals.normalize, rules),),
+        groups=(Group("gpuscope-normalize-devices", settings.intervals.normalize, rules),),
     )
 
 
@@ -61,7 +69,7 @@ def _healthy() -> Recording:
 def _weighted(value: Gauge) -> Vector:
     """Sum over the instances of a GPU, each counted by its slices, over the slices of the GPU."""
     total = sum_by(on(select(value), "*", select(mig.SLICES), mig.MIG), *gpu.GPU)
-    of_a30 = total.and_(select(gpu.INFO, _A30), on=_WHERE) / _A30_SLICES
+    of_a30 = total.and_(select(gpu.INFO, IS_A30), on=_WHERE) / SLICES_OF_A30
     return of_a30.or_(total / COMPUTE_SLICES)
 
 
@@ -113,3 +121,10 @@ def _idle(settings: Settings) -> Recording:
     quiet = select(gpu.COMPUTE_ACTIVE).compare("<", settings.thresholds.idle_ratio, as_bool=True)
     held = select(gpu.ALLOCATED).compare(">", 0, as_bool=True)
     return recording(gpu.IDLE, on(quiet, "*", held, gpu.GPU))
+
+
+def _scheduled(settings: Settings) -> Recording:
+    """GPUs that a scheduler gave out, as our collector asks it: the word of last resort on who is allocated."""
+    given = of_source(as_gauge(scheduler.NODE_GPUS), settings, "collector", Matcher("kind", "=", "allocated"))
+    named = canonical(given, settings, node_from=("exported_node",))
+    return recording(node.GPUS, max_by(named, *node.NODE), state="scheduled")
