@@ -24,6 +24,7 @@ __all__ = [
     "NODE_UNSCHEDULABLE",
     "POD_CREATED",
     "POD_INFO",
+    "POD_LABELS",
     "POD_OWNER",
     "POD_PHASE",
     "POD_READY",
@@ -48,6 +49,14 @@ REPLICASET_OWNER = info(
     "kube_replicaset_owner", "namespace", "replicaset", *_OWNER, "exported_namespace", source=_SOURCE
 )
 JOB_OWNER = info("kube_job_owner", "namespace", "job_name", *_OWNER, "exported_namespace", source=_SOURCE)
+POD_LABELS = info(
+    "kube_pod_labels",
+    *_POD,
+    "label_team",
+    "label_kueue_x_k8s_io_queue_name",
+    meaning="Needs --metric-labels-allowlist=pods=[team,kueue.x-k8s.io/queue-name].",
+    source=_SOURCE,
+)
 POD_PHASE = gauge("kube_pod_status_phase", *_POD, "phase", source=_SOURCE)
 POD_CREATED = gauge("kube_pod_created", *_POD, unit=Unit.SECONDS, source=_SOURCE)
 POD_SCHEDULED = gauge("kube_pod_status_scheduled_time", *_POD, unit=Unit.SECONDS, source=_SOURCE)

@@ -37,6 +37,8 @@ __all__ = [
     "throttled",
 ]
 
+_HELD_DOWN = 0.1
+"""Share of five minutes from which on it is worth a bar, as of the counts on the cluster board."""
 IN_GPU = Matcher("gpu", "=~", "$gpu")
 _PROFILING = "the gpuscope agent, or dcgm-exporter with profiling metrics in its CSV file."
 _ANY = "the gpuscope agent, dcgm-exporter or AMD's device-metrics-exporter; with MIG, of the instances by slices."
@@ -262,7 +264,7 @@ def activity_by_gpu(settings: Settings) -> StatusHistory:
 
 def throttled() -> StateTimeline:
     """When and why clocks were held down."""
-    held_down = max_by(_held(gpu.THROTTLED), "cluster", "node", "gpu", "reason").compare(">", 0.1, as_bool=True)
+    held_down = max_by(_held(gpu.THROTTLED), "cluster", "node", "gpu", "reason").compare(">", _HELD_DOWN) * 0 + 1
     return StateTimeline(
         key="throttled",
         title="GPUs whose clocks were held down",
@@ -276,7 +278,7 @@ def throttled() -> StateTimeline:
         ),
         queries=(Query(expression=held_down, legend="{{node}} GPU {{gpu}} {{reason}}"),),
         width=24,
-        texts={"0": ValueText("free", palette.OK), "1": ValueText("held down", palette.WARN)},
-        no_value="No GPU was held down, or no source tells reasons",
+        texts={"1": ValueText("held down", palette.WARN)},
+        no_value="No GPU was held down in this range, or no source tells reasons",
         links=(_ON_CLUSTER,),
     )

@@ -194,3 +194,18 @@ def test_how_a_container_ended_and_why_it_waits(tmp_path: Path) -> None:
         },
         only=RULES,
     )
+
+
+def test_team_and_queue_from_the_labels_of_a_pod(tmp_path: Path) -> None:
+    """Complaint 4: labels come by a join, and not on each sample of a GPU."""
+    samples = pod("p", "StatefulSet", "s") | pod("q", "StatefulSet", "t")
+    samples[
+        f'kube_pod_labels{{{KSM},namespace="ml",pod="p",label_team="nlp",label_kueue_x_k8s_io_queue_name="h100"}}'
+    ] = "1x40"
+    labelled = info("p", "StatefulSet", "s").replace("}", ',team="nlp",queue="h100"}')
+    expect(
+        tmp_path,
+        samples,
+        {select(workload.POD_INFO): {labelled: 1, info("q", "StatefulSet", "t"): 1}},
+        only=RULES,
+    )

@@ -27,7 +27,8 @@ def pods_of_workloads(settings: Settings) -> Vector:
 
     Pods of DaemonSets and static pods are left out: every node has them, and they are nobody's work. A pod that our
     collector knows belongs to what the collector says. Else it belongs to its owner's owner, as far as
-    kube-state-metrics tells it; to the Deployment whose name a ReplicaSet carries; to its owner; or to itself.
+    kube-state-metrics tells it; to the Deployment whose name a ReplicaSet carries; to its owner; or to itself. Team
+    and queue are then the pod's labels ``team`` and ``kueue.x-k8s.io/queue-name``, where they are published.
     """
     told = of_object(
         of_source(as_info(scheduler.POD_WORKLOAD), settings, "collector", Matcher("workload_kind", "!~", _NO_WORK)),
@@ -37,11 +38,21 @@ def pods_of_workloads(settings: Settings) -> Vector:
     )
     told = group_by(told, *OBJECT, *_OWNED)
     pods = group_by(of_object(_pods(settings), settings, "namespace", "pod", "node"), *OBJECT, "node")
-    facts = first_of(told, *_from_owners(settings), on=OBJECT)
+    named = first_of(*_from_owners(settings), on=OBJECT)
+    labelled = join(named, _team_and_queue(settings), on=OBJECT, take=("team", "queue"))
+    facts = first_of(told, labelled, named, on=OBJECT)
     # Two kube-state-metrics may disagree for a moment about where a new pod is.
     joined = join(one_of(pods, *OBJECT), facts, on=OBJECT, take=_OWNED)
     alone = label_replace(told, "node", "", "", "")
     return max_by(joined.or_(alone, on=OBJECT), *workload.POD)
+
+
+def _team_and_queue(settings: Settings) -> Vector:
+    """Of the pods that carry them as labels; the collector's default is the same label for the team."""
+    found = of_object(of_source(kube.POD_LABELS, settings, SOURCE), settings, "namespace", "pod")
+    named = label_replace(found, "team", "$1", "label_team", "(.*)")
+    queued = label_replace(named, "queue", "$1", "label_kueue_x_k8s_io_queue_name", "(.*)")
+    return group_by(queued, *OBJECT, "team", "queue")
 
 
 def _pods(settings: Settings, *conditions: Matcher) -> Vector:
@@ -119,6 +130,6 @@ def _other_owners(settings: Settings) -> Vector:
 
 
 def _fact(named: Vector) -> Vector:
-    """kube-state-metrics knows no team and no queue: these stay empty."""
+    """Team and queue stay empty: owners do not tell them."""
     empty = label_replace(group_by(named, *OBJECT, "workload_kind", "workload"), "team", "", "", "")
     return label_replace(empty, "queue", "", "", "")
