@@ -75,7 +75,7 @@ def test_kind_that_may_not_be_read_costs_no_other(collector: Start, server: ApiS
     one = collector("--kubernetes", "--kubernetes.config", kubeconfig)
     one.wait(lambda one: one.ready() and one.jobs(), "the job")
     assert one.total("gpuscope_collector_problems_total", 'reason="forbidden:jobsets"') >= 1
-    assert one.log.count("403") == 1
+    assert one.log.count("jobsets: 403") == 1, one.log
     assert "HTTP Request" not in one.log
 
 
