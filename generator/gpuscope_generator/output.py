@@ -32,9 +32,11 @@ def rule_texts(settings: Settings) -> Mapping[PurePosixPath, str]:
     return {PurePosixPath("alert_rules", file.path): rule_file_text(file) for file in rule_files(settings)}
 
 
-def mixin_files(settings: Settings) -> Mapping[PurePosixPath, str]:  # noqa: ARG001
+def mixin_files(settings: Settings) -> Mapping[PurePosixPath, str]:
     """The monitoring mixin; it imports the boards and rules that lie beside it."""
-    return {}
+    from gpuscope_generator.mixin import mixin_text
+
+    return {PurePosixPath("mixin/mixin.libsonnet"): mixin_text(settings)}
 
 
 def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, str]:

@@ -1,0 +1,93 @@
+"""Settings that can be changed where the mixin is evaluated, and the values that show where each of them ends up."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuscope_generator.settings import Intervals, Settings, Thresholds
+
+__all__ = [
+    "LINK_PREFIX",
+    "RUNBOOK_PREFIX",
+    "SCRAPE_INTERVALS",
+    "Parameter",
+    "parameters",
+    "with_cluster_label",
+    "with_trial",
+]
+
+LINK_PREFIX = "/link-prefix-of-the-user"
+RUNBOOK_PREFIX = "https://runbook-prefix-of-the-user"
+SCRAPE_INTERVALS = ("37s", "41s")
+_CLUSTER_LABEL = "cluster_label_of_the_user"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number among the settings.
+
+    Attributes:
+        path: such as ``thresholds.idle_ratio``.
+        default: its value.
+        trials: two other values; the three together tell it from all other numbers.
+    """
+
+    path: str
+    default: float
+    trials: tuple[float, float]
+
+    @property
+    def values(self) -> tuple[float, float, float]:
+        """The default, and the trials."""
+        return (self.default, *self.trials)
+
+
+def parameters(settings: Settings) -> tuple[Parameter, ...]:
+    """Every number among the thresholds and intervals."""
+    found: list[Parameter] = []
+    sections: tuple[tuple[str, Thresholds | Intervals], ...] = (
+        ("thresholds", settings.thresholds),
+        ("intervals", settings.intervals),
+    )
+    for section, values in sections:
+        for field in dataclasses.fields(values):
+            default = getattr(values, field.name)
+            found.append(Parameter(f"{section}.{field.name}", default, _trials(default, len(found))))
+    return tuple(found)
+
+
+def _trials(default: float, index: int) -> tuple[float, float]:
+    """Two values apart from those of every other parameter, also when both are rounded to whole percents."""
+    if isinstance(default, int):
+        return default * 3 + 7 + 2 * index, default * 2 + 5 + 3 * index
+    if default < 0.1:
+        return default * (3.3 + 1.1 * index), default * (5.7 + 2.3 * index)
+    return default * (0.62 - 0.013 * index), default * (0.31 + 0.011 * index)
+
+
+def with_trial(settings: Settings, number: int) -> Settings:
+    """Settings with the trial values of that number (0 or 1) for all that can be changed."""
+    values: dict[str, dict[str, float]] = {"thresholds": {}, "intervals": {}}
+    for parameter in parameters(settings):
+        section, _, name = parameter.path.partition(".")
+        values[section][name] = parameter.trials[number]
+    thresholds = dataclasses.replace(settings.thresholds, **values["thresholds"])  # type: ignore[arg-type]
+    return dataclasses.replace(
+        settings,
+        thresholds=thresholds,
+        intervals=dataclasses.replace(settings.intervals, **_whole(values["intervals"])),
+        link_prefix=f"{LINK_PREFIX}{number}",
+        runbook_prefix=f"{RUNBOOK_PREFIX}{number}",
+        scrape_interval=SCRAPE_INTERVALS[number],
+    )
+
+
+def _whole(values: Mapping[str, float]) -> dict[str, int]:
+    return {name: int(value) for name, value in values.items()}
+
+
+def with_cluster_label(settings: Settings) -> Settings:
+    """Settings with another label for the cluster."""
+    return dataclasses.replace(settings, cluster_label=_CLUSTER_LABEL)
