@@ -22,6 +22,7 @@ from gpuscope_generator.promql import (
     count_values,
     counter,
     deriv,
+    floor,
     gauge,
     group_by,
     histogram,
@@ -154,3 +155,11 @@ def test_metrics_of_the_catalogue_keep_their_kind() -> None:
     for convert in (as_counter, as_info, as_histogram):
         with pytest.raises(TypeError, match=r"gpuscope_gpu_power_watts is a gauge"):
             convert(power.POWER)
+
+
+def test_one_bit_of_a_mask() -> None:
+    bits = gauge("mask", "gpu", source="x")
+    bit = floor(select(bits) / 4) % 2
+    assert bit.text == "floor(mask / 4) % 2"
+    assert bit.labels is not None
+    assert "gpu" in bit.labels
