@@ -107,6 +107,19 @@ def test_a_number_that_was_used_again_and_restarted_while_nobody_looked(folder: 
     assert (job.key.submitted, job.created) == (AGAIN, AGAIN)
 
 
+def test_a_job_with_the_id_of_one_that_was_restarted_as_often_has_its_attempts_alone(folder: Path) -> None:
+    without_slurmdbd(folder)
+    ended = {"job_state": ["COMPLETED"], "submit_time": AGAIN, "start_time": AGAIN + 5, "end_time": AGAIN + 9}
+    change(folder, 7, **ended, restart_cnt=1, nodes="gpu-2")
+    source = SlurmSource(folder)
+    assert [one.nodes for one in look(source).attempts] == [(), ("gpu-2",)]
+    fresh = int(NOW) + 30
+    change(folder, 7, restart_cnt=1, submit_time=fresh, job_state=["PENDING"], nodes="")
+    job = look(source, NOW + 60)
+    assert (job.key.submitted, job.created) == (fresh, fresh)
+    assert [(one.number, one.ended) for one in job.attempts] == [(0, fresh)]
+
+
 def test_an_ended_job_whose_record_only_slurmdbd_has_is_the_same(folder: Path) -> None:
     source = SlurmSource(folder)
     before = look(source, uid="1")

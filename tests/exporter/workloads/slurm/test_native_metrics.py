@@ -43,7 +43,7 @@ def seen(slurm: Callable[[str], Path]) -> Observation:
     held = {
         "job_state": ["RUNNING"], "nodes": "gpu-[1-2]", "node_count": {"set": True, "number": 2}, "restart_cnt": 0,
         "start_time": {"set": True, "number": 1796035200}, "tres_req_str": "cpu=2,node=2,billing=2",
-        "tres_alloc_str": "cpu=2,node=2,billing=2", "tres_per_node": "gres/gpu:8",
+        "tres_alloc_str": "cpu=2,node=2,billing=2", "tres_per_node": "",
         "gres_detail": ["gpu:h100:8(IDX:0-7)", "gpu:h100:8(IDX:0-7)"],
     }  # fmt: skip
     jobs["jobs"] = [known[1], known[11], known[2] | held]
