@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from gpuscope.demo.children import Children, free_port
+from gpuscope.demo.cluster import start_cluster
 from gpuscope.demo.jobs import DemoJobs, start_collector
 from gpuscope.demo.output import Fleet, show_live, show_once
 from gpuscope.demo.programs import default_cache, find
@@ -24,7 +25,7 @@ __all__ = ["command"]
 _FLEET = {
     "h100-a": "h100x8",
     "h100-b": "h100-mig+xid-burst",
-    "h100-c": "h100x8+thermal+row-remap+gpu-lost",
+    "h100-c": "h100-pretrain+thermal+row-remap+gpu-lost",
     "a100-a": "a100-mig",
     "slurm-a": "l40s",
 }
@@ -49,6 +50,17 @@ _INTERVALS = {
     help="A node of the fleet; may be given several times. Replaces the default fleet.",
 )
 @click.option("--real", is_flag=True, help="One agent on this machine's own driver, and no simulated ones.")
+@click.option(
+    "--cluster/--no-cluster",
+    default=True,
+    help="What other exporters would say of a simulated fleet, beside the agents.  [on]",
+)
+@click.option(
+    "--rules",
+    multiple=True,
+    metavar="FILES",
+    help="Files of rules for Prometheus, or a pattern; may be given several times.",
+)
 @click.option("--duration", type=float, help="Stop after so many seconds.")
 @click.option("--prometheus-port", type=int, help="Port of Prometheus; by default a free one.")
 @click.option("--cache-dir", type=click.Path(path_type=Path), help="Where downloaded programs are kept.")
@@ -56,14 +68,14 @@ _INTERVALS = {
 @click.option("--picture", type=click.Path(path_type=Path), help="With --once: save the table as an SVG picture.")
 @click.option("--no-color", is_flag=True, envvar="NO_COLOR", help="No colours.")
 def command(
-    once: bool, scenarios: tuple[str, ...], real: bool, duration: float | None, prometheus_port: int | None,
-    cache_dir: Path | None, after: float, picture: Path | None, no_color: bool,
+    once: bool, scenarios: tuple[str, ...], real: bool, cluster: bool, rules: tuple[str, ...], duration: float | None,
+    prometheus_port: int | None, cache_dir: Path | None, after: float, picture: Path | None, no_color: bool,
 ) -> None:  # fmt: skip
     """Run a GPU fleet and a Slurm cluster with Prometheus, and show them live.
 
     On a machine with an NVIDIA driver the fleet is this machine; elsewhere it is a simulated one of several nodes, in
-    which some things go wrong. The collector follows the jobs of a simulated Slurm cluster beside it. All listens on
-    the loopback only; Ctrl-C stops everything that was started.
+    which some things go wrong, with the exporters that a cluster has beside the agents. The collector follows the jobs
+    of a simulated Slurm cluster. All listens on the loopback only; Ctrl-C stops everything that was started.
 
     \b
     Example: gpuscope demo --scenario rack-1=gb200 --scenario rack-2=h100-mig+ecc-storm
@@ -84,7 +96,9 @@ def command(
             Children(Path(name)) as children,
             start_collector(children, Path(name)) as jobs,
         ):
-            running = _start(children, Path(name), fleet, jobs, prometheus, prometheus_port, tell)
+            running = _start(
+                children, Path(name), fleet, jobs, prometheus, prometheus_port, tell, cluster=cluster, rules=rules
+            )
             if once:
                 show_once(screen, children, running, tell, picture, after)
             else:
@@ -130,7 +144,7 @@ def _has_driver() -> bool:
 
 def _start(
     children: Children, folder: Path, fleet: dict[str, str], jobs: DemoJobs, prometheus: Path, port: int | None,
-    tell: Callable[[str], None],
+    tell: Callable[[str], None], *, cluster: bool, rules: tuple[str, ...],
 ) -> Fleet:  # fmt: skip
     agents: dict[str, str] = {}
     for node, scenario in fleet.items():
@@ -145,7 +159,14 @@ def _start(
         tell(f"agent {node:<8} http://{address}/  {scenario or 'on the real driver'}")
     tell(f"collector      {jobs.url}/api/v1/jobs  on a simulated Slurm")
     config = folder / "prometheus.yml"
-    config.write_text(configuration(agents, jobs.address), encoding="utf-8")
+    around = start_cluster(children, folder, fleet) if cluster and all(fleet.values()) else None
+    if around is not None:
+        _wait(children, around.listens, _READY_S, "the exporters around the agents answer", tell)
+        tell(f"cluster        {around.url}/  what other exporters would say")
+    others = around.scrape_configs() if around else []
+    # Prometheus looks for files of rules beside its configuration, the user beside the working directory.
+    files = [str(Path(one).absolute()) for one in rules]
+    config.write_text(configuration(agents, jobs.address, others=others, rules=files), encoding="utf-8")
     address = f"127.0.0.1:{port or free_port()}"
     children.start(
         "prometheus",
@@ -158,7 +179,7 @@ def _start(
         ],
     )
     tell(f"prometheus     http://{address}/")
-    running = Fleet(Prometheus(address), agents, jobs, fleet == _FLEET)
+    running = Fleet(Prometheus(address), agents, jobs, fleet == _FLEET, around)
     _wait(children, running.prometheus.ready, _READY_S, "Prometheus is ready", tell)
     _wait(children, lambda: _answering(running) == len(agents), _READY_S, "every agent answers", tell)
     return running

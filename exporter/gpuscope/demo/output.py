@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuscope.demo.checks import Check, run_checks
 from gpuscope.demo.children import Children
+from gpuscope.demo.cluster import DemoCluster, cluster_checks
 from gpuscope.demo.jobs import DemoJobs, job_checks
 from gpuscope.demo.prometheus import Prometheus
 from gpuscope.errors import SourceError
@@ -32,12 +33,14 @@ class Fleet:
         agents: node -> ``host:port``.
         jobs: the collector.
         story: whether it is the default fleet.
+        around: the exporters beside the agents, if there are any.
     """
 
     prometheus: Prometheus
     agents: dict[str, str]
     jobs: DemoJobs
     story: bool
+    around: DemoCluster | None = None
 
     def nodes(self) -> list[NodeRows]:
         """The rows of the table, as Prometheus knows them."""
@@ -75,6 +78,8 @@ def show_once(
         nodes = running.nodes()
         checks = run_checks(nodes, len(running.agents), running.prometheus, story=running.story)
         checks += job_checks(running.jobs, running.prometheus)
+        if running.around is not None:
+            checks += cluster_checks(running.around, running.prometheus)
         if all(check.passed for check in checks):
             break
         time.sleep(1.0)

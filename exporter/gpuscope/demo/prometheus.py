@@ -1,6 +1,6 @@
 """Prometheus in the demo: its configuration, and questions to it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import requests
@@ -9,9 +9,13 @@ import yaml
 from gpuscope.errors import SourceError
 from gpuscope.table import Point
 
-__all__ = ["Prometheus", "configuration"]
+__all__ = ["CLUSTER", "Prometheus", "configuration"]
+
+CLUSTER = "demo"
+"""Label of everything in the demo."""
 
 _TIMEOUT_S = 10.0
+_RULES_S = 10.0
 _TABLE = (
     "gpuscope_(gpu_(info|up|failure_info|utilization_ratio|sm_active_ratio|tensor_active_ratio|memory_used_bytes"
     "|memory_total_bytes|power_watts|power_limit_watts|temperature_celsius|xid_errors_total|recovery_action"
@@ -21,26 +25,30 @@ _TABLE = (
 )
 
 
-def configuration(agents: Mapping[str, str], collector: str | None, interval_s: float = 2.0) -> str:
-    """A configuration that scrapes the agents and the collector, if there is one.
+def configuration(
+    agents: Mapping[str, str], collector: str | None, interval_s: float = 2.0,
+    others: Sequence[Mapping[str, Any]] = (), rules: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """A configuration that scrapes the agents, the collector, if there is one, and what else there is.
 
     Args:
         agents: node name -> ``host:port``.
         collector: ``host:port``.
         interval_s: scrape interval in seconds.
+        others: further scrape configurations.
+        rules: files of rules, or patterns.
     """
-    targets = [{"targets": [address], "labels": {"node": node}} for node, address in agents.items()]
-    jobs = [{"job_name": "gpuscope", "static_configs": targets}]
+    own = {"cluster": CLUSTER}
+    targets = [{"targets": [address], "labels": {**own, "node": node}} for node, address in agents.items()]
+    jobs: list[Mapping[str, Any]] = [{"job_name": "gpuscope", "static_configs": targets}]
     if collector is not None:
-        jobs.append({"job_name": "gpuscope-collector", "static_configs": [{"targets": [collector]}]})
-    document = {
-        "global": {
-            "scrape_interval": f"{interval_s:g}s",
-            "scrape_timeout": f"{interval_s:g}s",
-            "external_labels": {"cluster": "demo"},
-        },
-        "scrape_configs": jobs,
-    }
+        jobs.append({"job_name": "gpuscope-collector", "static_configs": [{"targets": [collector], "labels": own}]})
+    interval = f"{interval_s:g}s"
+    document: dict[str, Any] = {"global": {"scrape_interval": interval, "scrape_timeout": interval}}
+    if rules:
+        document["global"]["evaluation_interval"] = f"{max(interval_s, _RULES_S):g}s"
+        document["rule_files"] = list(rules)
+    document["scrape_configs"] = [*jobs, *others]
     return yaml.safe_dump(document, sort_keys=False)
 
 

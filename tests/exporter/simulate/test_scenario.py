@@ -11,7 +11,7 @@ from gpuscope import simulate
 from gpuscope.errors import ConfigError
 from gpuscope.simulate.scenario import EVENTS
 
-NODES = ("a100-mig", "gb200", "h100-mig", "h100x8", "l40s")
+NODES = ("a100-mig", "gb200", "h100-mig", "h100-pretrain", "h100x8", "l40s")
 FAULTS = (
     "blank-sentinels", "call-wedged", "driver-535-early", "driver-580-65", "driver-580-82", "driver-reloaded",
     "ecc-storm", "gpu-lost", "kubelet-restarts", "mig-reconfigured", "mount-hangs", "no-driver", "row-remap",

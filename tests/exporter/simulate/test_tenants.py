@@ -185,7 +185,7 @@ def test_without_a_kubelet_there_is_none_to_stop(write) -> None:
     driver.close()
 
 
-@pytest.mark.parametrize("scenario", ["h100x8", "h100-mig", "a100-mig", "gb200", "l40s"])
+@pytest.mark.parametrize("scenario", ["h100x8", "h100-pretrain", "h100-mig", "a100-mig", "gb200", "l40s"])
 def test_every_process_of_a_shipped_machine_has_files(scenario: str, tmp_path: Path) -> None:
     one = _Machine(scenario, tmp_path)
     for _ in range(8):

@@ -84,9 +84,9 @@ class Machine:
         return any(gpu.lost for gpu in self._node.gpus)
 
     @property
-    def gpus_total(self) -> int:
-        """GPUs that it was bought with."""
-        return len(self._node.gpus)
+    def slots(self) -> int:
+        """Devices that can be held: whole GPUs, and MIG devices in the place of theirs."""
+        return sum(1 if plan.mig is None else len(plan.mig) for plan in self.scenario.gpus)
 
     def runs(self) -> tuple[Run, ...]:
         """Pods and jobs that run now."""
@@ -95,6 +95,8 @@ class Machine:
     def gpus(self) -> list[SimGpu]:
         """The GPUs that answer, brought to the moment."""
         self._node.tick()
+        if not self._node.present:
+            return []
         now = self._clock.now()
         found = []
         for gpu in self._node.gpus:

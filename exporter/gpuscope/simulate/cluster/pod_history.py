@@ -109,7 +109,7 @@ def _ended(world: World) -> Iterator[PodRecord]:
 
 def _pending(world: World) -> Iterator[PodRecord]:
     """While requests burst, the autoscaler wants one more replica of a chat server than there is room for."""
-    if not BURST.active(world.t):
+    if not world.shape.faults or not BURST.active(world.t):
         return
     seen = set()
     for _, plan, workload in world.servers():

@@ -1,5 +1,6 @@
 """HTTP of a simulation: each exposition under its path, and a list of all at the root."""
 
+import socket
 from collections.abc import Sequence
 from html import escape
 
@@ -54,9 +55,8 @@ def start(found: Sequence[Endpoint], host: str, port: int) -> tuple[HTTPServer, 
     Raises:
         OSError: the address cannot be had.
     """
-    from tornado.netutil import bind_sockets
-
+    listener = socket.create_server((host, port))
+    listener.setblocking(False)
     server = HTTPServer(application(found))
-    sockets = bind_sockets(port, host)
-    server.add_sockets(sockets)
-    return server, int(sockets[0].getsockname()[1])
+    server.add_socket(listener)
+    return server, int(listener.getsockname()[1])

@@ -27,6 +27,7 @@ class Cluster:
         self.clock = ManualClock()
         self.plan = planned(shape, profiles)
         self.worlds = [World(one, self.clock) for one in self.plan.shapes]
+        self._parsed: tuple[float, dict[str, dict[Key, float]]] = (-1.0, {})
 
     @property
     def world(self) -> World:
@@ -40,10 +41,13 @@ class Cluster:
 
     def samples(self, name: str, source: str = "", **labels: str) -> dict[Key, float]:
         """Samples of a name that have these labels."""
+        if self._parsed[0] != self.clock.now():
+            self._parsed = (self.clock.now(), {path: parsed(text) for path, text in self.texts().items()})
         return {
             key: value
-            for text in self.texts(source).values()
-            for key, value in parsed(text).items()
+            for path, samples in self._parsed[1].items()
+            if not source or path.split("/")[2] == source
+            for key, value in samples.items()
             if key[0] == name and labels.items() <= dict(key[1]).items()
         }
 

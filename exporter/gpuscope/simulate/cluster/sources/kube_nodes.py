@@ -87,7 +87,7 @@ def add_namespaces(page: Page, world: World) -> None:
     own = page.gauge("kube_namespace_labels", "Kubernetes labels converted to Prometheus labels.")
     phase = page.gauge("kube_namespace_status_phase", "kubernetes namespace status phase.")
     spaces = dict.fromkeys(plan.namespace for machine in world.machines for plan in machine.plans())
-    for space in [*spaces, "kube-system", "monitoring"]:
+    for space in {**spaces, "kube-system": None, "monitoring": None}:
         created.add(world.stamp(world.since - _BOOT_S), namespace=space)
         own.add(1, namespace=space, label_kubernetes_io_metadata_name=space, label_team=space.removeprefix("team-"))
         for name in ("Active", "Terminating"):

@@ -47,7 +47,7 @@ class JobCounts:
 
 @dataclass(frozen=True, slots=True)
 class NodeCounts:
-    """One node: what it has and what jobs hold. Memory in MiB."""
+    """One node: what it has and what jobs hold; a MIG device counts as one GPU, as in Slurm. Memory in MiB."""
 
     name: str
     gpus: int
@@ -89,7 +89,7 @@ def job_counts(world: World) -> dict[tuple[str, str], JobCounts]:
             if id(plan) in running:
                 counts.running += 1
                 counts.nodes += 1
-                counts.gpus += len({slot.gpu for slot in plan.slots})
+                counts.gpus += len(plan.slots)
             elif plan.span.every:
                 counts.pending += 1
             ended = _ended(world, plan)
@@ -136,10 +136,10 @@ def _ended(world: World, plan: JobPlan) -> int:
 
 def node_counts(world: World) -> list[NodeCounts]:
     """All nodes."""
-    held: dict[str, set[int]] = {}
-    for machine, run, _ in world.jobs():
-        held.setdefault(machine.name, set()).update(one.gpu.index for one in run.held)
+    held: dict[str, int] = {}
+    for machine, _, plan in world.jobs():
+        held[machine.name] = held.get(machine.name, 0) + len(plan.slots)
     return [
-        NodeCounts(machine.name, machine.gpus_total, len(held.get(machine.name, ())), machine.cordoned)
+        NodeCounts(machine.name, machine.slots, held.get(machine.name, 0), machine.cordoned)
         for machine in world.machines
     ]
