@@ -8,7 +8,8 @@
     ├── DeviceError          one NVML call on one device failed
     │   ├── DeviceLost       the GPU is gone until a reset or a reboot
     │   └── NotSupported     this device, driver or binding does not offer the call
-    └── SourceError          a file or socket beside NVML failed (kernel log, /proc)
+    ├── SourceError          a file or socket beside NVML failed (kernel log, /proc)
+    └── StateError           the collector's state file cannot be written now: go on in memory, retry
 """
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "NotSupported",
     "NvmlUnavailable",
     "SourceError",
+    "StateError",
 ]
 
 
@@ -67,3 +69,7 @@ class NotSupported(DeviceError):
 
 class SourceError(GpuscopeError):
     """A source beside NVML failed: the kernel log, a /proc file, a socket."""
+
+
+class StateError(GpuscopeError):
+    """The collector's state file cannot be written now. The message names the flag, the file and the reason."""

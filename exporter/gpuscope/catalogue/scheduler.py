@@ -15,6 +15,7 @@ __all__ = [
     "PARTITION_STATE",
     "POD_WORKLOAD",
     "PROBLEMS",
+    "SAVED",
     "SOURCE_FAILURE",
     "SOURCE_UP",
 ]
@@ -103,6 +104,16 @@ LEADER = Metric(
     source="the lock beside the state file; the Lease of the Kubernetes API",
     high=1,
 )
+SAVED = Metric(
+    name="gpuscope_collector_state_saved",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    help="1 when all that was counted stands in the state file; 0 while it cannot be written and is in memory only.",
+    tier=Tier.SELF,
+    source="the collector",
+    high=1,
+    note="1 too without a state file, where nothing is to be written. The reason stands in the log and in the answer of /-/ready.",
+)
 SOURCE_UP = Metric(
     name="gpuscope_collector_source_up",
     kind=Kind.GAUGE,
@@ -164,6 +175,7 @@ METRICS = (
     PARTITION_GPUS,
     POD_WORKLOAD,
     LEADER,
+    SAVED,
     SOURCE_UP,
     SOURCE_FAILURE,
     LAST_SUCCESS,

@@ -1,5 +1,6 @@
 """The collector of one cluster: leads or waits, follows its schedulers, keeps the book, and serves what it knows."""
 
+import contextlib
 import logging
 import threading
 import time
@@ -70,6 +71,7 @@ class Collector:
         self._publishing = threading.Lock()
         self._term: Term | None = None
         self._waits = "has not asked yet whether it leads"
+        self._fell = ""
         self._snapshot = CollectorSnapshot(waits=self._waits)
         self._stopped = threading.Event()
         self._leading = threading.Thread(target=self._lead, name="lead", daemon=True)
@@ -114,19 +116,40 @@ class Collector:
     def _lead(self) -> None:
         """Owns the term: begins it, ends it, and renews the claim to it while looks go on."""
         while not self._stopped.is_set():
-            reason = self._election.hold()
-            if not reason and self._term is None:
-                reason = self._begin()
-            before, self._waits = self._waits, reason
-            if reason:
-                self._end()
-            if reason != before:
-                log.info("%s", f"waits: {reason}" if reason else "leads")
-            if reason != before or time.time() - self._snapshot.created > 2 * self._interval_s:
-                self._publish()
+            try:
+                self._elect()
+                self._fell = ""
+            except Exception as error:  # noqa: BLE001  # the boundary: a lead without an owner would never be renewed
+                self._fall(error)
             self._stopped.wait(_ELECTION_S)
         self._end()
         self._election.release()
+
+    def _elect(self) -> None:
+        reason = self._election.hold()
+        if not reason and self._term is None:
+            reason = self._begin()
+        before, self._waits = self._waits, reason
+        if reason:
+            self._end()
+        if reason != before:
+            log.info("%s", f"waits: {reason}" if reason else "leads")
+        if reason != before or time.time() - self._snapshot.created > 2 * self._interval_s:
+            self._publish()
+
+    def _fall(self, error: Exception) -> None:
+        """Gives the lead away after an error of this program, so that another one may have it, and tries again."""
+        reason = f"internal error: {type(error).__name__}"
+        if reason != self._fell:
+            log.error("gives the lead away after an error of gpuscope itself", exc_info=error)
+        self._waits = self._fell = reason
+        with contextlib.suppress(Exception):
+            self._end()
+        with contextlib.suppress(Exception):
+            self._election.release()
+        with self._publishing:
+            self._term = None
+            self._snapshot = CollectorSnapshot(waiting_exposition(), waits=reason, created=time.time())
 
     def _begin(self) -> str:
         agents = AgentFaults(self._agents, NodeFaults(), self._agent_access) if self._agents else None
@@ -162,7 +185,7 @@ class Collector:
                 self._snapshot = CollectorSnapshot(waiting_exposition(), waits=self._waits, created=time.time())
                 return
             metrics, jobs = term.publication()
-            self._snapshot = CollectorSnapshot(metrics, term.sources, jobs, created=time.time())
+            self._snapshot = CollectorSnapshot(metrics, term.sources, jobs, time.time(), unsaved=term.unsaved)
 
     def _classify(self, attempt: Attempt) -> Classification:
         return classify(attempt.evidence, attempt.outcome or Outcome.UNKNOWN, self._xids)

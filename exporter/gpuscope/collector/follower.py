@@ -62,6 +62,7 @@ class Follower:
         self._interval_s = interval_s
         self._take = take
         self._changed = changed
+        self._silent = self._broken = ""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"follow-{source.name}", daemon=True)
 
@@ -87,29 +88,44 @@ class Follower:
                 self.problems[reason] = self.problems.get(reason, 0) + count
             self._take(seen)
             if seen.complete:
-                if self.status.reason and self.status.answered is not None:
+                if self._silent and self.status.answered is not None:
                     log.info("%s answers again", self._source.name)
+                self._silent = ""
                 self.status = SourceStatus(self._source.name, seen.at, "")
             else:
                 problems = ", ".join(sorted(seen.problems))
-                self._failed(seen.reason or problems or self.status.reason or "the answer is not complete")
+                self._failed(seen.reason or problems or self._silent or "the answer is not complete")
         self.status = replace(self.status, seconds=time.monotonic() - began)
 
     def _run(self) -> None:
-        self._source.start()
+        steps = [self._source.start, self.look, self._changed]
         while not self._stop.is_set():
             began = time.monotonic()
-            for step in (self.look, self._changed):
+            broke = False
+            for step in tuple(steps):
                 try:
                     step()
-                except Exception as error:  # the boundary: the next look is tried whatever this one met
-                    log.exception("%s: a look failed", self._source.name)
-                    self._failed(f"{type(error).__name__}: {error}")
+                    if step == self._source.start:
+                        del steps[0]
+                except Exception as error:  # noqa: BLE001  # the boundary: the next look is tried whatever this one met
+                    self._broke(error)
+                    broke = True
+            if not broke:
+                self._broken = ""
             pause = self._interval_s if self.status.answered is not None else min(self._interval_s, _FIRST_S)
             self._stop.wait(max(0.1, pause - (time.monotonic() - began)))
         self._source.stop()
 
+    def _broke(self, error: Exception) -> None:
+        """An error of this program, and not of the scheduler; told once however often it comes."""
+        reason = f"internal error: {type(error).__name__}"
+        if reason != self._broken:
+            log.error("%s: a look failed by an error of gpuscope itself", self._source.name, exc_info=error)
+        self._broken = reason
+        self.status = replace(self.status, reason=reason)
+
     def _failed(self, reason: str) -> None:
-        if reason != self.status.reason:
+        if reason != self._silent:
             log.warning("%s does not answer: %s", self._source.name, reason)
+        self._silent = reason
         self.status = replace(self.status, reason=reason)

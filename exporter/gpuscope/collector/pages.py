@@ -27,12 +27,12 @@ TEAM = Parameter("team", "Keeps jobs of this team.", r"\S+", "a team")
 
 
 class ReadyHandler(Handler):
-    """``/-/ready``: whether it leads, and every scheduler has answered once."""
+    """``/-/ready``: whether it leads and keeps what it counts, and every scheduler has answered once."""
 
     def answer(self, *_: str) -> None:
         """200, or 503 with the reason."""
         snapshot: CollectorSnapshot = self.context.source.snapshot()
-        waiting = [snapshot.waits] if snapshot.waits else []
+        waiting = [reason for reason in (snapshot.waits, snapshot.unsaved) if reason]
         waiting += [f"{one.name}: {one.reason}" for one in snapshot.sources if one.answered is None]
         if waiting:
             self.send_text(f"gpuscope collector is not ready: {'; '.join(waiting)}", HTTPStatus.SERVICE_UNAVAILABLE)

@@ -24,7 +24,7 @@ __all__ = ["exposition", "waiting_exposition"]
 
 def exposition(
     book: Book, followers: Iterable[Follower], seen: Mapping[str, Observation], debut: Debut, rendering: Rendering,
-    agents: AgentFaults | None = None,
+    agents: AgentFaults | None = None, *, saved: bool = True,
 ) -> Exposition:  # fmt: skip
     """The metrics of this moment.
 
@@ -35,8 +35,9 @@ def exposition(
         debut: holds counters that are new.
         rendering: keeps the lines of what does not change.
         agents: how the agents answer, ``None`` where nobody reads them.
+        saved: whether all that was counted is written.
     """
-    rendering.add([Sample(s.LEADER, (), 1.0)])
+    rendering.add([Sample(s.LEADER, (), 1.0), Sample(s.SAVED, (), float(saved))])
     rendering.add(debut.shown(book.counters()))
     shown = book.shown()
     rendering.add(alive_samples(shown))

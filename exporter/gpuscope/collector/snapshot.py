@@ -36,6 +36,7 @@ class CollectorSnapshot:
         jobs: all jobs, newest first.
         created: unix time.
         waits: why this collector does not lead; empty for the leader.
+        unsaved: why what was counted cannot be written; empty while it is.
     """
 
     exposition: Exposition = field(default_factory=Exposition)
@@ -43,8 +44,9 @@ class CollectorSnapshot:
     jobs: Sequence[JobRecord] = ()
     created: float = 0.0
     waits: str = ""
+    unsaved: str = ""
 
     @property
     def ready(self) -> bool:
-        """Whether it leads, and every scheduler has answered at least once."""
-        return not self.waits and all(source.answered is not None for source in self.sources)
+        """Whether it leads and keeps what it counts, and every scheduler has answered at least once."""
+        return not self.waits and not self.unsaved and all(source.answered is not None for source in self.sources)

@@ -1,13 +1,16 @@
 """A time in which this collector leads: the book is open, and the schedulers are followed."""
 
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from gpuscope.collector.debut import HOLD_S, Debut
 from gpuscope.collector.follower import Follower, SchedulerSource
 from gpuscope.collector.publishing import exposition
 from gpuscope.collector.rendering import Rendering
 from gpuscope.collector.snapshot import SourceStatus
+from gpuscope.errors import StateError
 from gpuscope.sampling.exposition import Exposition
 from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import Book
@@ -16,6 +19,8 @@ from gpuscope.workloads.record import JobRecord
 from gpuscope.workloads.store import Store
 
 __all__ = ["KnownJobs", "OpenSources", "Term"]
+
+log = logging.getLogger("gpuscope.collector")
 
 KnownJobs = Mapping[JobKey, JobRecord]
 """Job -> what the book knows of it."""
@@ -36,6 +41,9 @@ class Term:
         changed: called after each look, on the thread of its scheduler.
         counter_hold_s: so long new counters are shown as they were before.
 
+    Attributes:
+        unsaved: why the last look could not be written; empty while all is written.
+
     Raises:
         ConfigError: a scheduler cannot be followed; the store is closed.
     """
@@ -48,6 +56,7 @@ class Term:
         self._agents = agents
         self._lock = threading.Lock()
         self._over = False
+        self.unsaved = ""
         self._seen: dict[str, Observation] = {}
         self._debut = Debut(counter_hold_s)
         self._rendering = Rendering()
@@ -72,7 +81,7 @@ class Term:
             follower.start()
 
     def end(self) -> None:
-        """Ends everything; the book is on the disk after each look already."""
+        """Ends everything; what could not be written before is tried once more."""
         with self._lock:
             self._over = True
         for follower in self._followers:
@@ -82,13 +91,18 @@ class Term:
         if self._agents is not None:
             self._agents.stop()
         with self._lock:
+            if self.unsaved:
+                self._save(self._book.flush)
             self._store.close()
 
     def publication(self) -> tuple[Exposition, tuple[JobRecord, ...]]:
         """The metrics, and all jobs, newest first."""
         with self._lock:
             jobs = sorted(self._book.jobs.values(), key=lambda job: -job.created)
-            metrics = exposition(self._book, self._followers, self._seen, self._debut, self._rendering, self._agents)
+            metrics = exposition(
+                self._book, self._followers, self._seen, self._debut, self._rendering, self._agents,
+                saved=not self.unsaved,
+            )  # fmt: skip
             return metrics, tuple(jobs)
 
     def _nodes(self) -> list[str]:
@@ -99,5 +113,18 @@ class Term:
         with self._lock:
             if self._over:
                 return
-            self._book.apply(look)
             self._seen[look.source] = look
+            self._save(partial(self._book.apply, look))
+
+    def _save(self, step: Callable[[], None]) -> None:
+        """What cannot be written stays in memory, and is written as soon as that works again."""
+        try:
+            step()
+        except StateError as error:
+            if str(error) != self.unsaved:
+                log.warning("%s; what was counted is kept in memory until it can be written", error)
+            self.unsaved = str(error)
+        else:
+            if self.unsaved:
+                log.info("the state file is written again; nothing was lost")
+            self.unsaved = ""

@@ -59,6 +59,7 @@ class Book:
         self._tally = Tally(self._ledger)
         self._jobs = store.jobs()
         self._looks = store.sources()
+        self._unwritten: set[JobKey] = set()
         self._attempts = Attempts(self._jobs, self._tally, Verdicts(classify, faults), trigger_of)
 
     @property
@@ -67,14 +68,18 @@ class Book:
         return self._jobs
 
     def apply(self, seen: Observation) -> None:
-        """Takes one look into the book; earlier ones that come late change nothing."""
+        """Takes one look into the book, and writes it down; earlier ones that come late change nothing.
+
+        Raises:
+            StateError: it is in the book, and could not be written; ``flush`` and each later look try again.
+        """
         first, last = self._looks.get(seen.source, (seen.at, seen.at))
         if seen.at < last:
             log.warning("%s answered for a time before its last answer; it is left out", seen.source)
             return
-        self._ledger.begin()
         touched: dict[JobKey, JobRecord] = {}
         for job in seen.jobs:
+            self._unwritten.add(job.key)
             record = self._jobs.get(job.key)
             if record is None:
                 record = self._open(job, seen.at, first, cold=seen.source not in self._looks)
@@ -89,10 +94,22 @@ class Book:
         touched |= self._end_missing(seen, touched)
         touched |= self._attempts.judge(seen)
         gone = self._forget_old(seen)
-        for key in gone:
-            touched.pop(key, None)
         self._looks[seen.source] = (first, seen.at)
-        self._store.write(self._ledger.changed, touched.values(), gone, (seen.source, first, seen.at))
+        self._unwritten |= touched.keys() | gone
+        self.flush()
+
+    def flush(self) -> None:
+        """Writes what was not written yet.
+
+        Raises:
+            StateError: it could not be written.
+        """
+        present = [self._jobs[key] for key in self._unwritten if key in self._jobs]
+        gone = [key for key in self._unwritten if key not in self._jobs]
+        looks = [(name, first, last) for name, (first, last) in self._looks.items()]
+        self._store.write(self._ledger.changed, present, gone, looks)
+        self._ledger.written()
+        self._unwritten = set()
 
     def counters(self) -> Iterator[Sample]:
         """What was counted."""
@@ -185,14 +202,14 @@ class Book:
             self._tally.forgotten(record)
         return missing
 
-    def _forget_old(self, seen: Observation) -> list[JobKey]:
+    def _forget_old(self, seen: Observation) -> set[JobKey]:
         """A job that the scheduler still lists is remembered, or it would be counted once more."""
         listed = {job.key for job in seen.jobs}
-        gone = [
+        gone = {
             key
             for key, record in self._jobs.items()
             if key.scheduler == seen.source and key not in listed and _old(record, seen.at)
-        ]
+        }
         for key in gone:
             del self._jobs[key]
         self._attempts.forget(gone)

@@ -38,13 +38,13 @@ class Ledger:
             added = {"sum": value, "count": 1.0}.get(part)
             self.count(metric, (*labels, part), float(value <= float(part)) if added is None else added)
 
-    def begin(self) -> None:
-        """Forgets which values changed."""
+    def written(self) -> None:
+        """What changed stands on the disk by now."""
         self._changed = {}
 
     @property
     def changed(self) -> Mapping[tuple[str, Labels], float]:
-        """Values that changed since ``begin``."""
+        """Values that changed since ``written``."""
         return self._changed
 
     def samples(self, metrics: Iterable[Metric]) -> Iterator[Sample]:

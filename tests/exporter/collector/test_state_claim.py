@@ -18,7 +18,7 @@ def used(tmp_path: Path) -> Iterator[Path]:
     file = tmp_path / "state"
     store = Store(file)
     store.write(
-        {(m.FORGOTTEN.name, ("slurm", "", "a", "b", "job")): 1.0}, (), (JobKey("slurm", "", "1"),), ("slurm", 1, 2)
+        {(m.FORGOTTEN.name, ("slurm", "", "a", "b", "job")): 1.0}, (), (JobKey("slurm", "", "1"),), [("slurm", 1, 2)]
     )
     store.close()
     return file
