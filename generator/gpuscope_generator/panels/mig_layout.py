@@ -115,7 +115,7 @@ def holders_over_time() -> StatusHistory:
             do="Free for days: the layout does not fit what people ask for.",
         ),
         queries=(
-            Query(expression=sum_by(held, *mig.MIG), legend="{{node}} GPU {{gpu}} {{profile}} #{{gi}}", min_step="5m"),
+            Query(expression=sum_by(held, *mig.MIG), legend="{{node}} GPU {{gpu}} {{profile}} #{{gi}}", min_step="1m"),
         ),
         width=12,
         texts={"0": ValueText("free", palette.IDLE), "1": ValueText("held", palette.INFO)},

@@ -80,8 +80,8 @@ def test_instances_show_their_owner_and_free_ones_stay_while_nobody_is_chosen(tm
                 **{f"{{{AT},{one}}}": 0.4 for one in free},
             },
             column(table, "Slices"): {
-                f'{{{AT},{big},workload_kind="pod"}}': 3,
-                f'{{{AT},{mid},workload_kind="pod"}}': 2,
+                f'{{{AT},{big},workload_kind="Pod"}}': 3,
+                f'{{{AT},{mid},workload_kind="Pod"}}': 2,
                 **{f"{{{AT},{one}}}": 1 for one in free},
             },
             f"round(({query(mig_instances.whole_gpus())}) * 7, 0.001)": {f"{{{AT}}}": 4},

@@ -60,6 +60,10 @@ def test_defect_18_missing_gpus_come_from_the_capacity_of_each_node_and_a_dead_n
                 'cluster:gpus:count{state="missing",model="NVIDIA H100 80GB HBM3"}': 2,
                 'cluster:gpus:count{state="missing",model="unknown"}': 8,
             },
+            'cluster:gpus:count{state="expected"}': {
+                'cluster:gpus:count{state="expected",model="NVIDIA H100 80GB HBM3"}': 6,
+                'cluster:gpus:count{state="expected",model="unknown"}': 8,
+            },
         },
         only=(*DCGM, "kubernetes"),
         at=SOON,

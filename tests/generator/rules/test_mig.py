@@ -46,6 +46,7 @@ def test_activity_of_a_gpu_in_mig_mode_is_weighted_by_slices(
             "count by (pod) (gpu:owner:union)": {'{pod="big-0"}': 1, '{pod="mid-0"}': 1},
             "count by (method) (gpu:compute_active_source:union)": {'{method="mig"}': 1},
             'node:gpus:count{state="present"}': {'node:gpus:count{node="n1",state="present"}': 1},
+            'sum(cluster:gpus:count{state="expected"})': {"{}": 1},
             "node:gpu_memory_used_bytes:sum": {'node:gpu_memory_used_bytes:sum{node="n1"}': 48 * GIB},
         },
         only=NATIVE if told is native_split else DCGM,

@@ -33,7 +33,7 @@ def test_workload_team_and_queue_come_from_the_collector_and_else_the_pod_stands
             OWNERS: {
                 '{namespace="ml",pod="train-0",workload_kind="PyTorchJob",workload="train",'
                 'team="vision",queue="gpu"}': 1,
-                '{namespace="ml",pod="lonely",workload_kind="pod",workload="lonely"}': 1,
+                '{namespace="ml",pod="lonely",workload_kind="Pod",workload="lonely"}': 1,
             }
         },
         only=("gpuscope", "dcgm", "amd"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gpuscope_generator.normalized import cluster, gpu, node
 from gpuscope_generator.promql import (
     Gauge,
-    Matcher,
     Vector,
     count_by,
+    first_of,
     group_by,
     join,
     last_over_time,
@@ -52,16 +52,14 @@ def cluster_rules(settings: Settings) -> RuleFile:
 
 
 def _numbers() -> tuple[Recording, ...]:
+    states = ("present", "missing", "healthy", "allocatable", "allocated", "idle")
+    present = max_by(select(node.GPUS, state="present"), *node.NODE)
+    missing = max_by(select(node.GPUS, state="missing"), *node.NODE)
+    # Where nobody promises a number, as of a node whose scheduler counts MIG instances, what is there is expected.
+    expected = first_of(present + missing, missing, present)
     return (
-        *(
-            recording(cluster.GPUS, _by_model(select(node.GPUS, state=state)), state=state)
-            for state in ("present", "missing", "healthy", "allocatable", "allocated", "idle")
-        ),
-        recording(
-            cluster.GPUS,
-            _by_model(max_by(select(node.GPUS, Matcher("state", "=~", "installed|expected")), *node.NODE)),
-            state="expected",
-        ),
+        *(recording(cluster.GPUS, _by_model(select(node.GPUS, state=state)), state=state) for state in states),
+        recording(cluster.GPUS, _by_model(expected), state="expected"),
     )
 
 

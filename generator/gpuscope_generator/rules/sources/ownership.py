@@ -48,7 +48,7 @@ def _owned_by_pods(held: Vector, settings: Settings, identity: tuple[str, ...]) 
     facts = collected.or_(select(POD_INFO), on=_POD)
     known = join(held, facts, on=_POD, take=("workload_kind", "workload", "job_id", "team", "queue"))
     alone = first_label(held.unless(facts, on=_POD), "workload", "pod")
-    unknown = labelled(alone, workload_kind="pod", job_id="", team="", queue="")
+    unknown = labelled(alone, workload_kind="Pod", job_id="", team="", queue="")
     return max_by(known.or_(unknown), *identity, *OWNER_LABELS)
 
 
