@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 __all__ = [
+    "WHY_LENGTH",
     "Attempt",
     "Evidence",
     "JobFacts",
@@ -26,6 +27,9 @@ __all__ = [
     "PartitionState",
     "Progress",
 ]
+
+WHY_LENGTH = 200
+"""Longest text of why a job waits, in characters."""
 
 
 class JobKey(NamedTuple):
@@ -198,6 +202,9 @@ class ObservedJob:
         ended: unix time of its end.
         restarts: restarts that the scheduler itself counts, where it forgets attempts.
         progress: what the job reports.
+        why: why it waits or does not start, in the scheduler's own words and at most ``WHY_LENGTH`` characters; empty
+            where it does neither, or nobody says.
+        nodes: where it holds resources now, also while only some of its ranks have a node; empty where it holds none.
     """
 
     key: JobKey
@@ -209,6 +216,8 @@ class ObservedJob:
     ended: float | None = None
     restarts: int | None = None
     progress: Progress | None = None
+    why: str = ""
+    nodes: tuple[str, ...] = ()
 
 
 class NodeState(StrEnum):
@@ -269,7 +278,7 @@ class Observation:
 
     Attributes:
         source: ``kubernetes`` or ``slurm``.
-        at: unix time to which the whole answer applies.
+        at: unix time of the collector to which the whole answer applies.
         jobs: all jobs that it knows, also those that have ended a while ago.
         nodes: all nodes.
         complete: whether a job that is missing from it is really gone; false when a part could not be read.
@@ -278,6 +287,9 @@ class Observation:
         reason: why it is not complete, in a line that stays the same while the cause does; empty where ``problems``
             say so.
         partitions: all partitions (Slurm only).
+        clock_offset: seconds by which the scheduler's clock is ahead of the collector's, negative where it is behind;
+            0 while the two cannot be told apart, ``None`` where that is not known. All other times but ``at`` are the
+            scheduler's own; whoever takes the look brings them to the collector's clock with it.
     """
 
     source: str
@@ -289,3 +301,4 @@ class Observation:
     pods: Mapping[tuple[str, str], JobKey] = field(default_factory=dict)
     reason: str = ""
     partitions: Sequence[ObservedPartition] = ()
+    clock_offset: float | None = None
