@@ -29,14 +29,15 @@ AGGREGATE_BY = Choice(
     name="aggregate_by",
     label="Group by",
     options=(
-        ("Pod", "pod"),
         ("Workload", "workload"),
+        ("Pod", "pod"),
         ("Namespace", "namespace"),
         ("Team", "team"),
         ("Node", "node"),
     ),
 )
-"""Sums by it never mix namespaces: equal names in two of them are two things."""
+"""Sums by it never mix namespaces: equal names in two of them are two things. Slurm jobs have no pods, so workloads
+come first."""
 GROUP_LEGEND = "{{namespace}} {{$aggregate_by}}"
 _MOST = 20
 

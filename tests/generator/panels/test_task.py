@@ -123,7 +123,7 @@ def test_graphs_are_grouped_by_what_the_reader_chooses(tmp_path: Path) -> None:
 
 def test_each_label_to_group_by_is_one_that_pods_have(tmp_path: Path) -> None:
     power = str(shown(workload_gpus.gpu_power()))
-    names = {"pod": "s", "workload": "serve", "namespace": "ml", "team": "nlp", "node": "n1"}
+    names = {"workload": "serve", "pod": "s", "namespace": "ml", "team": "nlp", "node": "n1"}
     assert [value for _, value in AGGREGATE_BY.options] == list(names)
     expected = {
         power.replace("$aggregate_by", label): {

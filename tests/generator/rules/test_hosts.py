@@ -60,7 +60,12 @@ def test_two_jobs_that_scrape_one_host_double_nothing(tmp_path: Path) -> None:
             select(node.CPUS): {
                 'node:cpus:count{cluster="x",node="a"}': 2,
                 'node:cpus:count{cluster="y",node="a"}': 2,
-            }
+            },
+            select(node.SYSTEM_MEMORY_USED): {
+                'node:memory_used_bytes:union{cluster="x",node="a"}': 75,
+                'node:memory_used_bytes:union{cluster="y",node="a"}': 75,
+            },
+            select(node.CPU_USED, cluster="x"): {'node:cpu_used:rate5m{cluster="x",node="a"}': 0.5},
         },
         only=RULES,
     )
