@@ -301,6 +301,7 @@ def test_the_shipped_machines_show_every_kind_of_holder() -> None:
             driver.close()
     assert told == {
         "h100x8": {"nvidia.com/gpu"},
+        "h100-pretrain": {"nvidia.com/gpu"},
         "h100-mig": {
             "nvidia.com/gpu",
             "nvidia.com/mig-1g.10gb", "nvidia.com/mig-1g.20gb", "nvidia.com/mig-2g.20gb",

@@ -12,6 +12,10 @@ from gpuscope.simulate.cluster.shape import Shape
 from gpuscope.simulate.cluster.world import World
 
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_HOMES = {
+    "DCGM": "dcgm", "kube_": "kube-state", "container_": "cadvisor", "kueue_": "kueue", "vllm:": "vllm",
+    "slurm_": "slurm", "fault_": "nvsentinel", "syslog_": "nvsentinel",
+}  # fmt: skip
 Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
@@ -28,28 +32,32 @@ class Cluster:
         self.plan = planned(shape, profiles)
         self.worlds = [World(one, self.clock) for one in self.plan.shapes]
         self._parsed: tuple[float, dict[str, dict[Key, float]]] = (-1.0, {})
+        self._all = endpoints(self.plan, self.worlds)
 
     @property
     def world(self) -> World:
         return self.worlds[0]
 
     def endpoints(self, source: str = "") -> list[Endpoint]:
-        return [one for one in endpoints(self.plan, self.worlds) if not source or one.source.name == source]
+        return [one for one in self._all if source in {"", one.source.name}]
 
     def texts(self, source: str = "") -> dict[str, str]:
         return {one.path: one.target.render() for one in self.endpoints(source)}
 
     def samples(self, name: str, source: str = "", **labels: str) -> dict[Key, float]:
-        """Samples of a name that have these labels."""
+        """Samples of a name that have these labels; only the sources that may have it are asked."""
         if self._parsed[0] != self.clock.now():
-            self._parsed = (self.clock.now(), {path: parsed(text) for path, text in self.texts().items()})
-        return {
-            key: value
-            for path, samples in self._parsed[1].items()
-            if not source or path.split("/")[2] == source
-            for key, value in samples.items()
-            if key[0] == name and labels.items() <= dict(key[1]).items()
-        }
+            self._parsed = (self.clock.now(), {})
+        home = next(home for begin, home in _HOMES.items() if name.startswith(begin))
+        found = {}
+        for one in self._all:
+            if one.source.name == source or (not source and one.source.name.startswith(home)):
+                if one.path not in self._parsed[1]:
+                    self._parsed[1][one.path] = parsed(one.target.render())
+                for key, value in self._parsed[1][one.path].items():
+                    if key[0] == name and labels.items() <= dict(key[1]).items():
+                        found[key] = value
+        return found
 
 
 def parsed(text: str) -> dict[Key, float]:

@@ -19,7 +19,7 @@ from gpuscope.demo.programs import find
 from gpuscope.demo.prometheus import Prometheus
 
 ROOT = Path(__file__).parents[4]
-WAIT_S = 90.0
+WAIT_S = 150.0
 
 
 @contextlib.contextmanager
@@ -59,7 +59,7 @@ def test_prometheus_scrapes_all_of_it_and_drops_nothing(
 ) -> None:
     config = tmp_path / "prometheus.yml"
     flags = [part for name in profiles for part in ("--profile", name)]
-    flags += ["--write-scrape-config", str(config), "--scrape-interval", "1s"]
+    flags += ["--write-scrape-config", str(config), "--scrape-interval", "4s"]
     with _running(*flags, log=tmp_path / "log") as address:
         jobs = yaml.safe_load(config.read_text())["scrape_configs"]
         expected = sum(len(job["static_configs"]) for job in jobs)
@@ -75,7 +75,7 @@ def test_prometheus_scrapes_all_of_it_and_drops_nothing(
             while not prometheus.ready() or _up(prometheus) < expected:
                 assert process.poll() is None, (tmp_path / "prometheus.log").read_text()
                 assert time.monotonic() < end, (_up(prometheus), expected)
-                time.sleep(0.5)
+                time.sleep(1.0)
             text = requests.get(f"http://{own}/metrics", timeout=20).text
             scraped = sum(point.value for point in prometheus.query("sum(scrape_samples_scraped)"))
         finally:
