@@ -47,8 +47,8 @@ def test_all_is_boards_rules_mixin_and_pages(everything: Path) -> None:
 
 def test_a_second_run_changes_nothing_and_check_is_clean(copy: Path, run: Run) -> None:
     before = {path: path.stat().st_mtime_ns for path in copy.rglob("*") if path.is_file()}
-    code, out, err = run("all", "--out", copy)
-    assert (code, out, err) == (0, f"{len(before)} files were current\n", "")
+    code, out, err = run("dashboards", "--out", copy)
+    assert (code, out, err) == (0, f"{len(list((copy / 'dashboards').iterdir()))} files were current\n", "")
     code, out, err = run("all", "--out", copy, "--check")
     assert (code, out, err) == (0, f"{len(before)} files are current\n", "")
     assert {path: path.stat().st_mtime_ns for path in copy.rglob("*") if path.is_file()} == before

@@ -53,6 +53,16 @@ def test_nothing_changes_when_one_file_cannot_be_written(tmp_path: Path) -> None
     assert _lying(tmp_path) == {}
 
 
+def test_nothing_changes_when_the_last_file_cannot_be_prepared(tmp_path: Path) -> None:
+    (tmp_path / "dashboards").mkdir()
+    (tmp_path / "dashboards/a.json").write_text("old")
+    long = PurePosixPath("docs/new", "x" * 250)  # a name that leaves no room for a temporary one
+    with pytest.raises(OSError, match="File name too long"):
+        publish(tmp_path, FILES | {long: "text"}, OWNED)
+    assert _lying(tmp_path) == {"dashboards/a.json": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["dashboards"]
+
+
 def test_a_folder_that_is_a_file_is_an_error_and_stays(tmp_path: Path) -> None:
     (tmp_path / "alert_rules").write_text("mine")
     with pytest.raises(OSError, match="alert_rules"):
