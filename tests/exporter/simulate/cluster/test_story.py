@@ -7,6 +7,7 @@ import pytest
 import yaml
 from tests.exporter.simulate.cluster.conftest import Cluster, Key, parsed
 
+from gpuscope.catalogue import METRICS
 from gpuscope.errors import ConfigError
 from gpuscope.simulate import SimulatedDriver, load
 from gpuscope.simulate.cluster.curves import Cycle
@@ -77,6 +78,12 @@ def test_both_namings_of_dcgm_say_the_same(cluster: Make) -> None:
         two = {_node_as(pairs, "hostname"): value for (_, pairs), value in new.samples(after).items()}
         assert one == two, before
         assert one, before
+
+
+def test_names_of_dcgm_are_those_of_the_catalogue() -> None:
+    known = {pair[0]: pair[1] or pair[0] for metric in METRICS for pair in metric.dcgm_pairs}
+    served = {field.classic: field.modern or field.classic for field in FIELDS}
+    assert served == {name: known[name] for name in served}
 
 
 def _node_as(pairs: tuple[tuple[str, str], ...], name: str) -> frozenset[tuple[str, str]]:

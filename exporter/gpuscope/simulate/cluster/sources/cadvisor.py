@@ -19,6 +19,9 @@ _PERIOD_S = 0.1
 def cadvisor_page(world: World, machine: Machine) -> str:
     """The exposition of one node."""
     page = Page()
+    page.gauge("cadvisor_version_info", "A metric with a constant '1' value labeled by versions.").add(
+        1, kernelVersion="6.8.0-64-generic", osVersion="Ubuntu 24.04.3 LTS", dockerVersion="", cadvisorVersion=""
+    )
     page.gauge("machine_cpu_cores", "Number of logical CPU cores.").add(32, machine_id=machine.name)
     page.gauge("machine_memory_bytes", "Amount of memory installed on the machine.").add(
         2 << 40, machine_id=machine.name

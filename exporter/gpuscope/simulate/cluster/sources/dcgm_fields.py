@@ -45,8 +45,8 @@ def _gpu(value: Callable[[Device], float]) -> _Value:
     return lambda device, _: value(device)
 
 
-def _load(name: str) -> _Value:
-    return lambda device, _: getattr((device.instance or device.gpu).load, name)
+def _load(name: str, share: float = 1.0) -> _Value:
+    return lambda device, _: share * float(getattr((device.instance or device.gpu).load, name))
 
 
 def _grown(value: Callable[[Device], float], per_second: Callable[[Device], float]) -> _Value:
@@ -104,11 +104,11 @@ FIELDS = (
     Field("DEV_FB_TOTAL", "", False, "Total frame buffer memory (in MB).", _gpu(_total)),
     Field("DEV_CLOCKS_EVENT_REASONS", "", False, "Current clock event reasons (bitmask).",
           _gpu(lambda d: d.gpu.reasons)),
-    Field("DEV_POWER_VIOLATION", "DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP_NS", True,
+    Field("DEV_POWER_VIOLATION", "", True,
           "Throttling duration due to power constraints (in ns).", _gpu(lambda d: d.gpu.event_ns["power_cap"])),
-    Field("DEV_THERMAL_VIOLATION", "DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN_NS", True,
+    Field("DEV_THERMAL_VIOLATION", "", True,
           "Throttling duration due to thermal constraints (in ns).", _gpu(lambda d: d.gpu.event_ns["sw_thermal"])),
-    Field("DEV_SYNC_BOOST_VIOLATION", "DEV_CLOCKS_EVENT_REASON_SYNC_BOOST_NS", True,
+    Field("DEV_SYNC_BOOST_VIOLATION", "", True,
           "Throttling duration due to sync-boost constraints (in ns).", _gpu(lambda d: d.gpu.event_ns["sync_boost"])),
     Field("DEV_ECC_SBE_VOL_TOTAL", "", True, "Total number of single-bit volatile ECC errors.",
           _gpu(lambda d: int(d.gpu.ecc["corrected"]))),
@@ -133,8 +133,32 @@ FIELDS = (
           "Total number of NVLink recovery errors.", _whole(lambda d: _nvlink(d, "recovery"))),
     Field("DEV_NVLINK_BANDWIDTH_TOTAL", "DEV_NVLINK_THROUGHPUT_TOTAL", True,
           "Total number of NVLink bandwidth counters for all lanes.", _whole(lambda d: round(_nvlink_rate(d) / 1e6))),
-    Field("DEV_GPU_RECOVERY_ACTION", "", False, "Action that the driver asks for.",
+    Field("DEV_GET_GPU_RECOVERY_ACTION", "DEV_GPU_RECOVERY_ACTION", False, "Action that the driver asks for.",
           _gpu(lambda d: d.gpu.recovery_action)),
+    Field("DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP_NS", "", True, "Time at the software power cap (in ns).",
+          _gpu(lambda d: d.gpu.event_ns["power_cap"])),
+    Field("DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN_NS", "", True, "Time in software thermal slowdown (in ns).",
+          _gpu(lambda d: d.gpu.event_ns["sw_thermal"])),
+    Field("DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN_NS", "", True, "Time in hardware thermal slowdown (in ns).",
+          _gpu(lambda d: d.gpu.event_ns["hw_thermal"])),
+    Field("DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN_NS", "", True, "Time under the power brake (in ns).",
+          _gpu(lambda d: d.gpu.event_ns["brake"])),
+    Field("DEV_CLOCKS_EVENT_REASON_SYNC_BOOST_NS", "", True, "Time held by sync boost (in ns).",
+          _gpu(lambda d: d.gpu.event_ns["sync_boost"])),
+    Field("DEV_PSTATE", "DEV_GPU_PSTATE", False, "Performance state (P-State) 0-15.", _gpu(lambda _: 0)),
+    Field("DEV_PCIE_LINK_GEN", "", False, "PCIe current link generation.", _gpu(lambda d: d.gpu.model.pcie_generation)),
+    Field("DEV_PCIE_MAX_LINK_GEN", "", False, "PCIe max link generation.",
+          _gpu(lambda d: d.gpu.model.pcie_generation)),
+    Field("DEV_PCIE_LINK_WIDTH", "", False, "PCIe current link width.", _gpu(lambda _: 16)),
+    Field("DEV_PCIE_MAX_LINK_WIDTH", "", False, "PCIe max link width.", _gpu(lambda _: 16)),
+    Field("DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", "DEV_NVLINK_CRC_DATA_ERROR_TOTAL", True,
+          "Total number of NVLink data CRC errors.", _whole(lambda d: _nvlink(d, "crc_data"))),
+    Field("PROF_PIPE_FP64_ACTIVE", "PROF_FP64_UTIL_RATIO", False, "Ratio of cycles the fp64 pipes are active.",
+          _load("graphics", 0.01)),
+    Field("PROF_PIPE_FP32_ACTIVE", "PROF_FP32_UTIL_RATIO", False, "Ratio of cycles the fp32 pipes are active.",
+          _load("sm", 0.12)),
+    Field("PROF_PIPE_FP16_ACTIVE", "PROF_FP16_UTIL_RATIO", False, "Ratio of cycles the fp16 pipes are active.",
+          _load("tensor", 0.2)),
     Field("DEV_VGPU_LICENSE_STATUS", "", False, "vGPU License status", _gpu(lambda _: 0)),
     Field("PROF_GR_ENGINE_ACTIVE", "PROF_GR_ENGINE_UTIL_RATIO", False,
           "Ratio of time the graphics engine is active.", _load("graphics")),

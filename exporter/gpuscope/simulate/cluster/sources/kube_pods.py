@@ -7,6 +7,7 @@ from gpuscope.simulate.cluster.world import World
 __all__ = ["add_pods"]
 
 _PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
+_PULL_S, _BACKOFF_S = 20.0, 40.0
 _REASONS = ("Evicted", "NodeAffinity", "NodeLost", "Shutdown", "UnexpectedAdmissionError")
 _CPUS_PER_DEVICE, _MEMORY_PER_DEVICE = 3, 128 << 30
 
@@ -83,7 +84,8 @@ def _status(page: Page, world: World, record: PodRecord, base: str) -> None:
 
 
 def _container(page: Page, world: World, record: PodRecord, base: str, *, first: bool) -> None:
-    running = record.phase == "Running"
+    reason = _waiting(world, record) if first else ""
+    running = record.phase == "Running" and not reason
     page.gauge("kube_pod_container_info", "Information about a container in a pod.").add(
         1,
         base,
@@ -101,8 +103,12 @@ def _container(page: Page, world: World, record: PodRecord, base: str, *, first:
         record.ready is not None and world.t >= record.ready, base
     )
     page.gauge("kube_pod_container_status_waiting", "Whether the container is currently in waiting state.").add(
-        0 if running or record.last else 1, base
+        bool(reason), base
     )
+    if reason:
+        page.gauge(
+            "kube_pod_container_status_waiting_reason", "The reason the container is currently in waiting state."
+        ).add(1, base, reason=reason)
     page.gauge("kube_pod_container_status_terminated", "Whether the container is currently in terminated state.").add(
         record.phase in {"Succeeded", "Failed"}, base
     )
@@ -111,9 +117,18 @@ def _container(page: Page, world: World, record: PodRecord, base: str, *, first:
             world.stamp(record.last[2] if record.last else record.created + 9), base
         )
     if record.last and first:
-        _ending(page, world, record.last, base, running=running)
+        _ending(page, world, record.last, base, running=record.phase == "Running")
     if first:
         _resources(page, record, base)
+
+
+def _waiting(world: World, record: PodRecord) -> str:
+    """Why the first container waits: its image is pulled, or it crashed a moment ago; empty: it does not."""
+    if record.phase != "Running" or record.ready is None:
+        return ""
+    if world.t < record.created + _PULL_S:
+        return "ContainerCreating"
+    return "CrashLoopBackOff" if record.last and world.t - record.last[2] < _BACKOFF_S else ""
 
 
 def _ending(page: Page, world: World, last: tuple[str, int, float], base: str, *, running: bool) -> None:

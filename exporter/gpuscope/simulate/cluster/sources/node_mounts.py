@@ -39,6 +39,7 @@ def _mount(page: Page, world: World, machine: Machine, base: str) -> None:
         _operation(page, f"{base},{labels(operation=name)}", int(count), slow=name in {"READ", "WRITE"})
         requests.add(int(count), proto="4", method=name.capitalize())
     total = int(sum(counts.values()))
+    page.counter("node_nfs_connections_total", "Total number of NFSd TCP connections.").add(4)
     page.counter("node_nfs_rpcs_total", "Total number of RPCs performed.").add(total)
     page.counter("node_nfs_rpc_retransmissions_total", "Number of RPC transmissions performed.").add(total // 9000)
     page.counter("node_nfs_rpc_authentication_refreshes_total", "Number of RPC authentication refreshes.").add(total)
