@@ -158,3 +158,13 @@ def test_pool_and_type_of_a_node_where_they_are_published(tmp_path: Path) -> Non
         },
         only=RULES,
     )
+
+
+def test_nodes_outside_of_kubernetes_are_nodes_too(tmp_path: Path) -> None:
+    samples = kube_node("n1") | {
+        'node:instance:union{node="n1",instance="10.0.0.1:9100"}': "1x40",
+        'node:instance:union{node="s1",instance="10.0.0.2:9100"}': "1x40",
+        'gpu:info:union{node="s2",gpu="0",uuid="GPU-a",vendor="nvidia",model="H100"}': "1x40",
+    }
+    expected = {f'node:info:union{{node="{name}"}}': 1.0 for name in ("n1", "s1", "s2")}
+    expect(tmp_path, samples, {select(node.INFO): expected}, only=RULES)

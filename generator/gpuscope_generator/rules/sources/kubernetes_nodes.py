@@ -145,4 +145,7 @@ def _info(settings: Settings) -> Vector:
     facts = one_of(group_by(typed, *node.NODE, "pool", "instance_type"), *node.NODE)
     bare = label_replace(label_replace(known, "pool", "", "", ""), "instance_type", "", "", "")
     joined = join(known, facts, on=node.NODE, take=("pool", "instance_type"))
-    return joined.or_(bare, on=node.NODE)
+    # Without Kubernetes a node is one that is scraped, or that has a GPU.
+    seen = group_by(select(node.INSTANCE), *node.NODE).or_(group_by(select(gpu.INFO), *node.NODE))
+    other = label_replace(label_replace(seen, "pool", "", "", ""), "instance_type", "", "", "")
+    return first_of(joined, bare, other, on=node.NODE)
