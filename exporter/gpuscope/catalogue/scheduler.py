@@ -3,6 +3,7 @@
 from gpuscope.catalogue.metric import Kind, Level, Metric, Tier, Unit
 
 __all__ = [
+    "CLOCK_OFFSET",
     "LAST_SUCCESS",
     "LEADER",
     "LOOK_SECONDS",
@@ -156,6 +157,18 @@ LOOK_SECONDS = Metric(
     source="the collector",
     values=(SCHEDULERS,),
 )
+CLOCK_OFFSET = Metric(
+    name="gpuscope_collector_clock_offset_seconds",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("scheduler",),
+    unit=Unit.SECONDS,
+    help="How far the scheduler's clock is ahead of the collector's, negative where it is behind; 0 while the two cannot be told apart.",
+    tier=Tier.SELF,
+    source="the Date header of the Kubernetes API; Slurm's own times",
+    values=(SCHEDULERS,),
+    note="Times of the scheduler are corrected by it. Beyond a minute it is also counted as the problem `clock_skew` and logged, once each time it begins.",
+)
 PROBLEMS = Metric(
     name="gpuscope_collector_problems_total",
     kind=Kind.COUNTER,
@@ -180,5 +193,6 @@ METRICS = (
     SOURCE_FAILURE,
     LAST_SUCCESS,
     LOOK_SECONDS,
+    CLOCK_OFFSET,
     PROBLEMS,
 )

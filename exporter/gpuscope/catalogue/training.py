@@ -221,7 +221,7 @@ STATE_SECONDS = Metric(
     tier=Tier.SELF,
     source=_SOURCE,
     values=((), (), (), (), STATES),
-    note="Time in which the collector did not run, or the scheduler did not answer, is unknown.",
+    note="A gap of more than five minutes between two looks, in which the collector did not run or the scheduler did not answer, is unknown; a shorter one counts to the state that was seen before it.",
 )
 STATE_GPU_SECONDS = Metric(
     name="gpuscope_training_gpu_seconds_total",

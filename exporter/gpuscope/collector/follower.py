@@ -10,6 +10,7 @@ from typing import Protocol
 from gpuscope.collector.snapshot import SourceStatus
 from gpuscope.errors import SourceError
 from gpuscope.workloads.observation import Observation
+from gpuscope.workloads.scheduler_clock import SKEW_S, on_our_clock
 
 __all__ = ["Follower", "SchedulerSource"]
 
@@ -63,6 +64,7 @@ class Follower:
         self._take = take
         self._changed = changed
         self._silent = self._broken = ""
+        self._skewed = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"follow-{source.name}", daemon=True)
 
@@ -80,22 +82,36 @@ class Follower:
         """Looks once; a scheduler that does not answer is remembered with its reason."""
         began = time.monotonic()
         try:
-            seen = self._source.observe(time.time())
+            seen = on_our_clock(self._source.observe(time.time()))
         except SourceError as error:
             self._failed(str(error))
         else:
             for reason, count in seen.problems.items():
                 self.problems[reason] = self.problems.get(reason, 0) + count
+            self._compare(seen.clock_offset)
             self._take(seen)
             if seen.complete:
                 if self._silent and self.status.answered is not None:
                     log.info("%s answers again", self._source.name)
                 self._silent = ""
-                self.status = SourceStatus(self._source.name, seen.at, "")
+                self.status = replace(self.status, answered=seen.at, reason="")
             else:
                 problems = ", ".join(sorted(seen.problems))
                 self._failed(seen.reason or problems or self._silent or "the answer is not complete")
         self.status = replace(self.status, seconds=time.monotonic() - began)
+
+    def _compare(self, offset: float | None) -> None:
+        """A clock that is far off is told and counted once, until it is right again."""
+        self.status = replace(self.status, clock_offset=offset)
+        if offset is None or (abs(offset) > SKEW_S) == self._skewed:
+            return
+        self._skewed, name = not self._skewed, self._source.name
+        if self._skewed:
+            self.problems["clock_skew"] = self.problems.get("clock_skew", 0) + 1
+            side = "ahead of" if offset > 0 else "behind"
+            log.warning("%s: its clock is %.0f s %s the collector's; its times are corrected", name, abs(offset), side)
+        else:
+            log.info("%s: its clock and the collector's agree again", name)
 
     def _run(self) -> None:
         steps = [self._source.start, self.look, self._changed]

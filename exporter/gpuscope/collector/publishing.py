@@ -76,6 +76,8 @@ def _source(follower: Follower) -> Iterator[Sample]:
     if status.answered is not None:
         yield Sample(s.LAST_SUCCESS, (name,), status.answered)
     yield Sample(s.LOOK_SECONDS, (name,), status.seconds)
+    if status.clock_offset is not None:
+        yield Sample(s.CLOCK_OFFSET, (name,), status.clock_offset)
 
 
 def _problems(follower: Follower) -> Iterator[Sample]:

@@ -18,12 +18,14 @@ class SourceStatus:
         answered: unix time of its last answer, ``None`` before the first.
         reason: why it does not answer, empty while it does.
         seconds: how long the last look took.
+        clock_offset: seconds by which its clock is ahead of ours; ``None`` where that is not known.
     """
 
     name: str
     answered: float | None = None
     reason: str = "has not answered yet"
     seconds: float = 0.0
+    clock_offset: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -22,6 +23,7 @@ from lightkube.core.exceptions import ConfigError as LightkubeConfigError
 from gpuscope.errors import ConfigError
 from gpuscope.workloads.kubernetes.failure import ApiFailure, refused, told_in_stream, translated
 from gpuscope.workloads.kubernetes.resources import Resource
+from gpuscope.workloads.scheduler_clock import SchedulerClock
 
 __all__ = ["Page", "Session", "WatchEvent"]
 
@@ -110,6 +112,9 @@ class Session:
             about once a minute.
         service_account: folder in which kubelet keeps a pod's token, which it renews, and the authority of the server.
 
+    Attributes:
+        clock: what the ``Date`` of every answer tells of the server's clock.
+
     Raises:
         ConfigError: no such file or context, or one that is not understood.
     """
@@ -136,6 +141,7 @@ class Session:
             raise ConfigError(f"kubernetes: {kubeconfig or 'no way to the API'}: {error}") from error
         # It would log every request.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
+        self.clock = SchedulerClock()
         self._watch_timeout = httpx2.Timeout(read_timeout_s, connect=_CONNECT_S)
         self._lock = threading.Lock()
         self._watched: set[socket.socket] = set()
@@ -196,10 +202,12 @@ class Session:
             "watch": "true", "allowWatchBookmarks": "true", "resourceVersion": version,
             "timeoutSeconds": str(timeout_s), **_selector(resource),
         }  # fmt: skip
+        asked = self.clock.now()
         with (
             translated(resource.path),
             self._http.stream("GET", resource.path, params=query, timeout=self._watch_timeout) as answer,
         ):
+            self._heard(answer, asked)
             if answer.status_code != 200:
                 answer.read()
                 raise refused(resource.path, answer.status_code, answer.content)
@@ -221,18 +229,26 @@ class Session:
             ApiFailure: as it says; ``conflict`` when it changed, or was created, since it was read.
         """
         headers = {} if body is None else {"Content-Type": "application/json"}
+        asked = self.clock.now()
         with translated(path):
             answer = self._http.request(method, path, content=body, headers=headers, timeout=timeout_s)
+            self._heard(answer, asked)
             if answer.status_code not in {200, 201}:
                 raise refused(path, answer.status_code, answer.content)
             return answer.content
 
     def _get(self, path: str, query: dict[str, str], model: type[_Model]) -> _Model:
+        asked = self.clock.now()
         with translated(path):
             answer = self._http.get(path, params=query)
+            self._heard(answer, asked)
             if answer.status_code != 200:
                 raise refused(path, answer.status_code, answer.content)
             return msgspec.json.decode(answer.content, type=model)
+
+    def _heard(self, answer: httpx2.Response, asked: float) -> None:
+        with contextlib.suppress(ValueError, OverflowError):  # no Date, or none that is understood, tells nothing
+            self.clock.heard(parsedate_to_datetime(answer.headers.get("Date", "")).timestamp(), asked)
 
 
 def _check_service_account(folder: Path) -> None:

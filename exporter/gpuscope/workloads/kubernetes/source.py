@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 
@@ -19,6 +20,7 @@ from gpuscope.workloads.kubernetes.resources import CLAIM, EVENT, NODE, POD, QUE
 from gpuscope.workloads.kubernetes.session import Session
 from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
 from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
+from gpuscope.workloads.scheduler_clock import SchedulerClock
 
 __all__ = ["KubernetesSource"]
 
@@ -62,7 +64,7 @@ class KubernetesSource:
         self._kinds = (*_KINDS, CLAIM) if dra else _KINDS
         self._namespaces = tuple(dict.fromkeys(namespaces))
         self._store = ObjectStore()
-        self._present = Present(known or (lambda _: None), settle_s)
+        self._present = Present(partial(_on_their_clock, session.clock, known or (lambda _: None)), settle_s)
         self._reflectors: dict[Place, Reflector] = {}
         self._found: dict[Place, Resource] = {}
         self._discovered = False
@@ -95,15 +97,17 @@ class KubernetesSource:
         jobs, are unknown. A kind that may not be read is no part of the answer, and does not make it incomplete.
         ``problems`` counts since the last call.
         """
-        snapshot = self._store.take()
+        snapshot, offset = self._store.take(), self._session.clock.offset
         if not self._started_well(snapshot):
             return Observation(
-                "kubernetes", now, complete=False, reason=self._reason(snapshot), problems=snapshot.problems
-            )
+                "kubernetes", now, complete=False, reason=self._reason(snapshot), problems=snapshot.problems,
+                clock_offset=offset,
+            )  # fmt: skip
         broken = {place for place, health in snapshot.health.items() if health.broken_since is not None}
         denied = {place for place, health in snapshot.health.items() if health.denied}
         lost = {place for place in broken if self._long_broken(snapshot, place, now)}
-        jobs, pods = self._present.jobs(snapshot, now, frozenset(denied | lost | self._unlisted(snapshot)))
+        there = now + (offset or 0.0)  # what objects tell is told by the cluster's clock
+        jobs, pods = self._present.jobs(snapshot, there, frozenset(denied | lost | self._unlisted(snapshot)))
         return Observation(
             source="kubernetes",
             at=now,
@@ -113,6 +117,7 @@ class KubernetesSource:
             reason=self._reason(snapshot),
             problems=snapshot.problems,
             pods=pods,
+            clock_offset=offset,
         )
 
     def _reason(self, snapshot: Snapshot) -> str:
@@ -191,3 +196,13 @@ class KubernetesSource:
             "ResourceClaim": read_claim,
         }  # fmt: skip
         return known.get(kind) or (lambda raw: self._reader.read(kind, raw))
+
+
+def _on_their_clock(
+    clock: SchedulerClock, known: Callable[[JobKey], KnownAttempts | None], key: JobKey
+) -> KnownAttempts | None:  # fmt: skip
+    """What was told of a job's attempts, with the time of the last look on the cluster's clock."""
+    told = known(key)
+    if told is None or told.seen_at is None:
+        return told
+    return told._replace(seen_at=told.seen_at + (clock.offset or 0.0))

@@ -9,6 +9,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 from collections import defaultdict
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +23,7 @@ class ApiServer:
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.token = ""
+        self.ahead_s = 0.0
         self._tls = tls
         self.changed = threading.Condition()
         self.version = 100
@@ -164,6 +166,9 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
         timeout = 60
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return super().date_time_string((timestamp or time.time()) + server.ahead_s)
 
         def setup(self) -> None:
             super().setup()
