@@ -3,13 +3,14 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
 from gpuscope.collector.snapshot import SourceStatus
 from gpuscope.errors import SourceError
 from gpuscope.workloads.observation import Observation
+from gpuscope.workloads.plausible import plausible
 from gpuscope.workloads.scheduler_clock import SKEW_S, on_our_clock
 
 __all__ = ["Follower", "SchedulerSource"]
@@ -65,6 +66,7 @@ class Follower:
         self._changed = changed
         self._silent = self._broken = ""
         self._skewed = False
+        self._told: frozenset[str] = frozenset()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"follow-{source.name}", daemon=True)
 
@@ -82,10 +84,12 @@ class Follower:
         """Looks once; a scheduler that does not answer is remembered with its reason."""
         began = time.monotonic()
         try:
-            seen = on_our_clock(self._source.observe(time.time()))
+            checked = plausible(on_our_clock(self._source.observe(time.time())))
         except SourceError as error:
             self._failed(str(error))
         else:
+            seen = checked.seen
+            self._tell(checked.examples)
             for reason, count in seen.problems.items():
                 self.problems[reason] = self.problems.get(reason, 0) + count
             self._compare(seen.clock_offset)
@@ -131,6 +135,12 @@ class Follower:
             pause = self._interval_s if self.status.answered is not None else min(self._interval_s, _FIRST_S)
             self._stop.wait(max(0.1, pause - (time.monotonic() - began)))
         self._source.stop()
+
+    def _tell(self, examples: Mapping[str, str]) -> None:
+        """Logs what cannot be so, once however long it lasts."""
+        for reason in sorted(examples.keys() - self._told):
+            log.warning("%s: %s; first: %.160r", self._source.name, reason, examples[reason])
+        self._told = frozenset(examples)
 
     def _broke(self, error: Exception) -> None:
         """An error of this program, and not of the scheduler; told once however often it comes."""

@@ -194,7 +194,7 @@ class Book:
         missing = {
             key: record
             for key, record in self._jobs.items()
-            if key.scheduler == seen.source and record.outcome is None and key not in touched
+            if key.scheduler == seen.source and record.outcome is None and not (key in touched or key in seen.hidden)
         }
         for record in missing.values():
             self._accrue(record, seen.at, JobState.UNKNOWN)
@@ -217,4 +217,5 @@ class Book:
 
 
 def _old(record: JobRecord, now: float) -> bool:
-    return record.ended is not None and record.outcome is not None and now - record.ended > KEEP_S
+    """Whether it ended long ago, or so far ahead of now that it would stay for ever."""
+    return record.ended is not None and record.outcome is not None and abs(now - record.ended) > KEEP_S

@@ -287,6 +287,7 @@ class Observation:
         reason: why it is not complete, in a line that stays the same while the cause does; empty where ``problems``
             say so.
         partitions: all partitions (Slurm only).
+        hidden: jobs that are there, and of which nothing can be told.
         clock_offset: seconds by which the scheduler's clock is ahead of the collector's, negative where it is behind;
             0 while the two cannot be told apart, ``None`` where that is not known. All other times but ``at`` are the
             scheduler's own; whoever takes the look brings them to the collector's clock with it.
@@ -301,4 +302,5 @@ class Observation:
     pods: Mapping[tuple[str, str], JobKey] = field(default_factory=dict)
     reason: str = ""
     partitions: Sequence[ObservedPartition] = ()
+    hidden: frozenset[JobKey] = frozenset()
     clock_offset: float | None = None

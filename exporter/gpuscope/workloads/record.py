@@ -1,10 +1,11 @@
 """What the book remembers of one job, and how it is written down."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpuscope.workloads.episode import KEPT, Episode, read_episode
 from gpuscope.workloads.observation import JobFacts, JobKey, JobState, ObservedJob, Outcome, Progress
+from gpuscope.workloads.plausible import is_time, mended, mended_attempt, mended_facts
 
 __all__ = ["JobRecord", "read_record", "state_since", "write_record"]
 
@@ -114,7 +115,7 @@ def read_record(text: str) -> JobRecord:
     """
     try:
         fields = json.loads(text)
-        return JobRecord(
+        record = JobRecord(
             key=JobKey(*fields["key"]),
             facts=JobFacts(**fields["facts"]),
             created=fields["created"],
@@ -137,5 +138,24 @@ def read_record(text: str) -> JobRecord:
             went_on_after=fields.get("went_on_after"),
             retracted=set(fields.get("retracted", ())),
         )
-    except (KeyError, TypeError) as error:
+        return _checked(record)
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a job of this release: {error}") from error
+
+
+def _checked(record: JobRecord) -> JobRecord:
+    """The record, as it can be told.
+
+    Raises:
+        ValueError: a time is none; an earlier release wrote down what it was told.
+    """
+    ends = (episode.ended for episode in record.episodes)
+    for one in (record.created, record.seen_at, record.ended, record.since, record.still_since, *ends):
+        if not is_time(one):
+            raise ValueError(f"{one} is no time")
+    record.facts = mended_facts(record.facts)
+    for episode in record.episodes:
+        episode.attempt = mended_attempt(episode.attempt)
+        if episode.verdict is not None:
+            episode.verdict = replace(episode.verdict, why=mended(episode.verdict.why))
+    return record

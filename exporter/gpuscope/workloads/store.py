@@ -14,6 +14,7 @@ from typing import Any
 
 from gpuscope.errors import ConfigError, StateError
 from gpuscope.workloads.observation import JobKey
+from gpuscope.workloads.plausible import LABEL_LENGTH, mended
 from gpuscope.workloads.record import JobRecord, read_record, write_record
 from gpuscope.workloads.store_format import StoreFormatError, prepare, whole
 
@@ -79,8 +80,10 @@ class Store:
         found: dict[str, dict[Labels, float]] = {}
         for name, labels, value in self._read("SELECT name, labels, value FROM counters"):
             try:
-                known = tuple(map(str, json.loads(labels)))
-                found.setdefault(name, {})[known] = float(value)
+                # An earlier release wrote down what it was told.
+                known = tuple(mended(str(label), LABEL_LENGTH) for label in json.loads(labels))
+                values = found.setdefault(name, {})
+                values[known] = max(float(value), values.get(known, 0.0))
             except (ValueError, TypeError) as error:
                 log.warning("counter %s of %s in the state file cannot be read: %s", name, labels, error)
         return found

@@ -1,5 +1,6 @@
 """The collector beside a recorded Slurm."""
 
+import json
 import signal
 import time
 from collections.abc import Callable
@@ -126,6 +127,25 @@ def test_malformed_job_is_counted_and_costs_no_other(collector: Start, recorded:
     assert one.total(ENDED) == 0
     assert one.total("gpuscope_training_jobs_forgotten_total") == 0
     assert one.log.count("malformed_job") <= 2
+
+
+def test_job_whose_time_or_name_is_none_spoils_no_page(collector: Start, recorded: RecordedSlurm) -> None:
+    one = collector("--slurm", "--slurm.commands", str(recorded.commands))
+    one.wait(Running.ready, "an answer of Slurm")
+    others = {job["job_id"] for job in one.jobs()} - {"4"}
+    told = json.loads((recorded.commands / "jobs.json").read_text())
+    for job in told["jobs"]:
+        job["account"] = f"\ud83d{job['account']}"
+        if job["job_id"] == 4:
+            job["submit_time"] = job["start_time"] = 999_999_999_999
+    recorded._write("jobs.json", json.dumps(told))
+    one.wait(lambda one: one.total("gpuscope_collector_problems_total", "malformed_time") >= 2, "the time")
+    one.wait(lambda one: one.total("gpuscope_collector_problems_total", "malformed_text") >= 2, "the text")
+    assert one.get("/api/v1/jobs").status_code == 200
+    assert others <= {job["job_id"] for job in one.jobs()}
+    assert {job["team"] for job in one.jobs("?state=training")} == {"\ufffdalpha"}
+    assert one.value('gpuscope_collector_source_up{scheduler="slurm"}') == 1
+    assert one.log.count("malformed_text") == 1
 
 
 def test_jobs_can_be_filtered(collector: Start, recorded: RecordedSlurm) -> None:

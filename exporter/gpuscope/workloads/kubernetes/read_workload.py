@@ -149,9 +149,7 @@ class WorkloadReader:
         progress = None
         if told is not None and at is not None:
             done = told.progress_percentage
-            progress = Progress(
-                at, None if done is None else min(max(done / 100.0, 0.0), 1.0), told.estimated_remaining_seconds
-            )
+            progress = Progress(at, None if done is None else done / 100.0, told.estimated_remaining_seconds)
         return msgspec.structs.replace(record, gpus=nodes * gpus if nodes and gpus else None, progress=progress)
 
     def _ray_job(self, job: RayJob) -> WorkloadRecord:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow
-from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres
+from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres, names_gpus
 from gpuscope.workloads.slurm.value import exit_of, moment, number, text, words
 
 __all__ = ["job_row", "job_rows", "requested_gpus"]
@@ -65,13 +65,14 @@ def job_row(record: Mapping[str, object]) -> JobRow | None:
 
 
 def _gpus(record: Mapping[str, object]) -> int | None:
-    """The first that tells: what it got, by node what it got, what it asks for. Silence everywhere means none.
+    """The first that tells: what it got, by node what it got, what it asks for. Silence everywhere means none, and what
+    names GPUs without a number that can be read leaves it unknown.
 
     Without slurmdbd the TRES name no GPUs even while a job holds some, so that they cannot say "none".
     """
     for key in ("tres_alloc_str", "tres_req_str"):
         found = gpus_in_tres(text(record.get(key)))
-        if found is not None:
+        if found is not None or names_gpus(text(record.get(key))):
             return found
     details = record.get("gres_detail")
     per_node = [gpus_in_gres(text(one)) for one in details] if isinstance(details, list) else []
@@ -93,4 +94,6 @@ def requested_gpus(requests: Sequence[str], nodes: int | None, tasks: int | None
         each = gpus_in_gres(request)
         if each is not None:
             return None if times is None else each * times
+        if names_gpus(request):
+            return None
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from gpuscope.workloads.slurm.job_json import requested_gpus
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow
-from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres
+from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres, names_gpus
 from gpuscope.workloads.slurm.value import exit_of, moment, number, text, words
 
 __all__ = ["jobs_of_text"]
@@ -99,7 +99,7 @@ def _row(fields: Mapping[str, str]) -> JobRow | None:
 def _gpus(fields: Mapping[str, str]) -> int | None:
     for key in ("AllocTRES", "TRES", "ReqTRES"):
         found = gpus_in_tres(fields.get(key, ""))
-        if found is not None:
+        if found is not None or names_gpus(fields.get(key, "")):
             return found
     found = gpus_in_gres(fields.get("JOB_GRES", ""))
     if found is not None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import NodeRow
-from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres
+from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres, names_gpus
 from gpuscope.workloads.slurm.value import moment, text, words
 
 __all__ = ["nodes_of_json", "nodes_of_text"]
@@ -83,7 +83,10 @@ def _gpus(gres: object, tres: object) -> int | None:
     """What the GRES say: where they are told and name no GPU, there is none. Else the TRES, if they name GPUs."""
     if isinstance(gres, str):
         found = gpus_in_gres(text(gres))
-        return gpus_in_tres(text(tres)) or 0 if found is None else found
+        if found is not None or names_gpus(text(gres)):
+            return found
+        counted = gpus_in_tres(text(tres))
+        return 0 if counted is None and not names_gpus(text(tres)) else counted
     return gpus_in_tres(text(tres))
 
 

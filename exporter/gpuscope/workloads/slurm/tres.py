@@ -7,10 +7,11 @@ Forms, all seen from real clusters: ``cpu=2,mem=4000M,node=2,gres/gpu=16,gres/gp
 
 import re
 
-__all__ = ["gpus_in_gres", "gpus_in_tres"]
+__all__ = ["gpus_in_gres", "gpus_in_tres", "names_gpus"]
 
 _TOTAL = re.compile(r"gres/gpu(?::(?P<type>[^=,]+))?=(?P<count>[0-9]{1,9})")
 _GRES = re.compile(r"(?:gres[:/])?gpu(?::(?P<type>(?![0-9]+$)[^:=,()]+))?(?:[:=](?P<count>[0-9]{1,9}))?")
+_NAMED = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?=[:=,(]|$)")
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 
 
@@ -33,6 +34,11 @@ def gpus_in_tres(text: str) -> int | None:
         else:
             typed = count if typed is None else typed + count
     return typed if untyped is None else untyped
+
+
+def names_gpus(text: str) -> bool:
+    """Whether GPUs are mentioned, readable or not: where their number cannot be read it is not known."""
+    return _NAMED.search(text) is not None
 
 
 def gpus_in_gres(text: str) -> int | None:

@@ -47,6 +47,16 @@ def test_progress_and_estimate_of_a_train_job(cluster: Cluster) -> None:
     assert (progress.ratio, progress.remaining_s, progress.at) == (0.42, 7200, START + 1800)
 
 
+def test_progress_that_cannot_be_is_handed_on_as_it_was_told(cluster: Cluster) -> None:
+    train = workload("TrainJob")
+    train["status"]["trainerStatus"] |= {"progressPercentage": 150, "estimatedRemainingSeconds": -5}
+    cluster.server.put(train)
+    cluster.watch()
+    progress = cluster.job().progress
+    assert progress is not None
+    assert (progress.ratio, progress.remaining_s) == (1.5, -5), "whoever takes it drops and counts it"
+
+
 def test_chain_of_owners_ends_at_the_job_that_somebody_submitted(cluster: Cluster) -> None:
     train = cluster.server.put(workload("TrainJob", spec={"trainer": {}}))
     jobset = workload("JobSet", metadata={"ownerReferences": owned_by(train)})

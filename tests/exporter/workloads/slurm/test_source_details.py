@@ -61,6 +61,7 @@ JobId=22 JobName=broken
         ("TresPerTask=gres/gpu:1", 4),
         ("TresPerJob=gres:gpu:6", 6),
         ("TresPerSocket=gres:gpu:2", None),
+        ("TresPerNode=gres:gpu:9999999999999", None),
         ("JOB_GRES=gpu:h100:16", 16),
         ("Power=", 0),
     ],
@@ -74,6 +75,14 @@ def test_gpus_that_a_waiting_job_asks_for(slurm: Slurm, request_: str, gpus: int
     (waits,) = seen.jobs
     assert (waits.facts.name, waits.facts.user, waits.facts.team, waits.facts.gpus) == ("two nodes", "ada", "", gpus)
     assert (waits.state, waits.created) == (JobState.QUEUED, 1796035107.0)
+
+
+@pytest.mark.parametrize("count", ["9999999999999999999", "-8", "many"])
+def test_a_number_of_gpus_that_cannot_be_read_is_unknown_and_not_0(slurm: Slurm, count: str) -> None:
+    folder = slurm("22.05-requeued")
+    change_job(folder, 7, tres_alloc_str=f"cpu=2,gres/gpu={count}", tres_req_str="cpu=2")
+    (folder / "sacct.fail").write_text(NO_DBD)
+    assert job(SlurmSource(folder).observe(NOW), "7").facts.gpus is None
 
 
 def test_gpus_that_only_the_detail_of_a_node_tells(slurm: Slurm) -> None:

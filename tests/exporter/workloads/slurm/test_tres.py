@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres
+from gpuscope.workloads.slurm.tres import gpus_in_gres, gpus_in_tres, names_gpus
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,19 @@ def test_tres(tres: str, gpus: int | None) -> None:
 )
 def test_gres(gres: str, gpus: int | None) -> None:
     assert gpus_in_gres(gres) == gpus
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("cpu=1,gres/gpu=99999999999", True),
+        ("gres:gpu:h100:many", True),
+        ("gpu:h100:x(S:0-1)", True),
+        ("nic:2,gpu", True),
+        ("license:gpu:5", False),
+        ("gres/gpumem=80G,gres/gpuutil=7,gres/shard=4", False),
+        ("", False),
+    ],
+)
+def test_gpus_are_named_whether_their_number_can_be_read_or_not(text: str, named: bool) -> None:
+    assert names_gpus(text) is named
