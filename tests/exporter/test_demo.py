@@ -17,11 +17,13 @@ from pathlib import Path
 
 import pytest
 import requests
+import yaml
 
 from gpuscope.cli import main
 from gpuscope.demo.checks import run_checks
 from gpuscope.demo.children import Children
 from gpuscope.demo.programs import _PACKAGES, find
+from gpuscope.demo.prometheus import configuration
 from gpuscope.errors import SourceError
 from gpuscope.table.rows import GpuRow, NodeRows, Point
 
@@ -101,6 +103,15 @@ def test_once_shows_a_fleet_through_prometheus_and_leaves_nothing_behind() -> No
     assert re.search(r"✓ jobs are counted: [1-9]\d* live, [1-9]\d* ended", result.stdout)
     assert "✗" not in result.stdout
     assert _left() == []
+
+
+def test_prometheus_is_told_of_files_of_rules_and_of_others() -> None:
+    others = [{"job_name": "kube-state", "honor_labels": True, "static_configs": []}]
+    told = yaml.safe_load(configuration({"a": "127.0.0.1:1"}, None, others=others, rules=["rules/*.yaml"]))
+    assert told["rule_files"] == ["rules/*.yaml"]
+    assert [job["job_name"] for job in told["scrape_configs"]] == ["gpuscope", "kube-state"]
+    assert told["scrape_configs"][0]["static_configs"][0]["labels"] == {"cluster": "demo", "node": "a"}
+    assert "rule_files" not in yaml.safe_load(configuration({}, "127.0.0.1:1"))
 
 
 def test_a_program_of_the_fleet_that_ends_ends_the_demo_with_its_last_lines() -> None:
