@@ -10,7 +10,10 @@ from gpuscope.workloads.record import JobRecord
 from gpuscope.workloads.tally import Tally
 from gpuscope.workloads.verdict import Verdicts
 
-__all__ = ["Attempts", "TriggerOf"]
+__all__ = ["UNSEEN_AFTER_S", "Attempts", "TriggerOf"]
+
+UNSEEN_AFTER_S = 300.0
+"""Attempts that are missing for so long nobody will tell of: slurmdbd is asked every two minutes."""
 
 TriggerOf = Callable[[ObservedJob, Attempt], Trigger]
 """Job, attempt of it -> who started that attempt."""
@@ -42,19 +45,27 @@ class Attempts:
             if attempt.ended is not None and attempt.ended < first:
                 record.closed.add(attempt.number)
                 self._remember(record, attempt)
-            if attempt.started is not None and attempt.started < first:
+            if job.created < first or _began(attempt, before=first):
+                record.settled = max(record.settled, attempt.number)
+            if _began(attempt, before=first):
                 record.opened.add(attempt.number)
                 record.restarts = max(record.restarts, attempt.number)
                 before = record.episode_before(attempt.number)
                 if before is not None:
                     before.trigger = Trigger.UNKNOWN.value
 
-    def follow(self, record: JobRecord, job: ObservedJob) -> None:
+    def follow(self, record: JobRecord, job: ObservedJob, now: float) -> None:
         """Counts what began and ended since the last look."""
         for attempt in sorted(job.attempts, key=lambda one: one.number):
             self._begin(record, job, attempt)
             if attempt.ended is not None:
                 self._end(record, attempt)
+        gap = any(number not in record.closed for number in range(record.settled, record.restarts))
+        if not gap:
+            record.settled, record.gap_since = max(record.settled, record.restarts), None
+        elif record.gap_since is None:
+            record.gap_since = now
+            self._waiting.add(record.key)
 
     def close(self, record: JobRecord, job: ObservedJob) -> bool:
         """Notes the end of a job; returns whether it is to be counted.
@@ -82,10 +93,13 @@ class Attempts:
         return False
 
     def learn(self, record: JobRecord, job: ObservedJob) -> None:
-        """Takes what a scheduler tells later of the ends of a job that is over."""
-        if record.key in self._waiting:
-            for attempt in job.attempts:
-                self._learn(record, attempt)
+        """Takes what a scheduler tells later of the attempts of a job that is over."""
+        if record.key not in self._waiting:
+            return
+        if record.gap_since is not None:
+            self.follow(record, job, record.gap_since)
+        for attempt in job.attempts:
+            self._learn(record, attempt)
 
     def judge(self, seen: Observation) -> dict[JobKey, JobRecord]:
         """Judges the ends that have no final verdict yet; those that get one are counted.
@@ -105,6 +119,9 @@ class Attempts:
                 record.last_fault = what.fault_type
             if episode.final:
                 self._settle(record, episode, what)
+        for record in records:
+            if record.gap_since is not None and seen.at - record.gap_since >= UNSEEN_AFTER_S:
+                self._close_gap(record)
         self._waiting -= {record.key for record in records if not record.waits}
         self._verdicts.forget(seen.at)
         return {record.key: record for record in records}
@@ -131,12 +148,16 @@ class Attempts:
     def _begin(self, record: JobRecord, job: ObservedJob, attempt: Attempt) -> None:
         number = attempt.number
         before = record.episode_before(number)
+        if number < record.settled:
+            return
         if number in record.opened:
             if before is not None and before.trigger and not before.final:
                 before.trigger = self._trigger(record, job, attempt).value
-        elif number > 0 and attempt.started is not None:
+        elif number > 0 and _began(attempt):
+            record.restarts = max(record.restarts, number)
+            if number - 1 >= record.settled and number - 1 not in record.closed:
+                return  # nobody told yet how the attempt before it ended
             record.opened.add(number)
-            record.restarts += 1
             trigger = self._trigger(record, job, attempt).value
             if before is None or before.trigger:
                 self._tally.restart(record, trigger, "none" if _succeeded(job, number - 1) else "unknown")
@@ -144,6 +165,14 @@ class Attempts:
             before.trigger = trigger
             if before.final:
                 self._tally.restart(record, trigger, before.fault_type)
+
+    def _close_gap(self, record: JobRecord) -> None:
+        """Counts attempts that nobody will tell of any more; the number of a later one says that there were some."""
+        ended = sum(number not in record.closed for number in range(record.settled, record.restarts))
+        began = sum(number not in record.opened for number in range(record.settled + 1, record.restarts + 1))
+        self._tally.unseen(record, ended, began)
+        record.opened.add(record.restarts)
+        record.settled, record.gap_since = record.restarts, None
 
     def _trigger(self, record: JobRecord, job: ObservedJob, attempt: Attempt) -> Trigger:
         """Who started an attempt; no scheduler starts by itself a job that was over, but after its own interruption."""
@@ -160,7 +189,7 @@ class Attempts:
             record.retracted.discard(number)
             if any(one.number == number for one in record.episodes):
                 return
-        elif number in record.closed:
+        elif number in record.closed or number < record.settled:
             self._learn(record, attempt)
             return
         else:
@@ -186,6 +215,12 @@ class Attempts:
         if detection is not None:
             episode.measured["detection"] = detection
         self.recovered(record)
+
+
+def _began(attempt: Attempt, before: float = float("inf")) -> bool:
+    """Whether it began, before that unix time; one that ended did, also where nobody says when."""
+    began = attempt.ended if attempt.started is None else attempt.started
+    return began is not None and began < before
 
 
 def _last(job: ObservedJob) -> int:

@@ -157,7 +157,7 @@ class Book:
         if record.facts != job.facts:
             record.facts = job.facts
             self._tally.begin(record)
-        self._attempts.follow(record, job)
+        self._attempts.follow(record, job, now)
         told = state_since(job)
         if job.state is not record.state and not (job.state is JobState.TRAINING and record.state is JobState.STALLED):
             record.since = told if told is not None and record.seen_at <= told <= now else now
@@ -171,6 +171,7 @@ class Book:
         self._accrue(record, now if job.ended is None else min(now, job.ended), state)
         record.holds = any(attempt.started is not None and attempt.ended is None for attempt in job.attempts)
         record.progress = job.progress or record.progress
+        record.why, record.nodes = job.why, job.nodes
         if job.outcome is not None:
             record.outcome, record.ended = job.outcome, now if job.ended is None else job.ended
             if self._attempts.close(record, job):

@@ -36,6 +36,10 @@ class JobRecord:
         counted_end: number of its last attempt when its end was counted, -1 for none; ``None`` while none was.
         went_on_after: number of the attempt after whose end the job was over, and yet another one came.
         retracted: numbers of attempts that go on although their end was counted.
+        settled: attempts with lower numbers are done with, whether anybody told of them or not.
+        gap_since: unix time since which attempts are missing among those that are told.
+        why: why it waits, as its scheduler said at the last look; not read from the state file.
+        nodes: where it held resources then; not read from the state file.
     """
 
     key: JobKey
@@ -59,11 +63,15 @@ class JobRecord:
     counted_end: int | None = None
     went_on_after: int | None = None
     retracted: set[int] = field(default_factory=set)
+    settled: int = 0
+    gap_since: float | None = None
+    why: str = ""
+    nodes: tuple[str, ...] = ()
 
     @property
     def waits(self) -> bool:
-        """Whether the end of an attempt has no final verdict yet."""
-        return any(not episode.final for episode in self.episodes)
+        """Whether the end of an attempt has no final verdict yet, or attempts are missing."""
+        return self.gap_since is not None or any(not episode.final for episode in self.episodes)
 
     def episode_before(self, number: int) -> Episode | None:
         """The episode that an attempt of this number came after."""
@@ -81,6 +89,8 @@ class JobRecord:
 def state_since(job: ObservedJob) -> float | None:
     """Unix time at which the job's present state began, as its scheduler tells; ``None`` where it does not."""
     last = max(job.attempts, key=lambda attempt: attempt.number, default=None)
+    if job.since is not None:
+        return job.since
     if job.state is JobState.QUEUED:
         return job.created
     if last is None:
@@ -137,6 +147,8 @@ def read_record(text: str) -> JobRecord:
             counted_end=fields.get("counted_end"),
             went_on_after=fields.get("went_on_after"),
             retracted=set(fields.get("retracted", ())),
+            settled=fields.get("settled", 0),
+            gap_since=fields.get("gap_since"),
         )
         return _checked(record)
     except (KeyError, TypeError, AttributeError, OverflowError) as error:

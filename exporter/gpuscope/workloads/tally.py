@@ -58,6 +58,14 @@ class Tally:
         """An attempt ended."""
         self._ledger.count(m.ATTEMPTS, (*_owner(record), outcome.value))
 
+    def unseen(self, record: JobRecord, attempts: int, restarts: int) -> None:
+        """Attempts began and ended of which nobody tells more than their number."""
+        team = _team(record)
+        self._ledger.count(m.ATTEMPTS, (*_owner(record), Outcome.UNKNOWN.value), attempts)
+        self._ledger.count(m.RESTARTS, (*_owner(record), Trigger.UNKNOWN.value, _UNKNOWN), restarts)
+        self._ledger.count(m.INTERRUPTIONS, (*team, Domain.UNKNOWN.value), attempts)
+        self._ledger.count(m.FAULTS, (*team, _UNKNOWN, Domain.UNKNOWN.value, Scope.UNKNOWN.value), attempts)
+
     def restart(self, record: JobRecord, trigger: str, fault_type: str = _UNKNOWN) -> None:
         """An attempt began after another one."""
         self._ledger.count(m.RESTARTS, (*_owner(record), trigger, fault_type))
