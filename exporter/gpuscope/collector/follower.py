@@ -36,6 +36,9 @@ class SchedulerSource(Protocol):
             SourceError: it does not answer.
         """
 
+    def interrupt(self) -> None:
+        """Ends what it waits for, from another thread: it is not asked again, and what it tells yet is not looked at."""
+
     def stop(self) -> None:
         """Ends it, within two seconds."""
 
@@ -64,7 +67,7 @@ class Follower:
         self._interval_s = interval_s
         self._take = take
         self._changed = changed
-        self._silent = self._broken = ""
+        self._silent, self._broken = self.status.reason, ""
         self._skewed = False
         self._told: frozenset[str] = frozenset()
         self._stop = threading.Event()
@@ -77,6 +80,7 @@ class Follower:
     def stop(self, timeout_s: float) -> None:
         """Asks it to end, and waits a while."""
         self._stop.set()
+        self._source.interrupt()
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
 
