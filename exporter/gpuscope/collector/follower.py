@@ -37,7 +37,7 @@ class SchedulerSource(Protocol):
         """
 
     def interrupt(self) -> None:
-        """Ends what it waits for, from another thread: it is not asked again, and what it tells yet is not looked at."""
+        """Ends what it waits for, from another thread: it is not asked again, and what it tells is left out."""
 
     def stop(self) -> None:
         """Ends it, within two seconds."""
@@ -92,6 +92,8 @@ class Follower:
         except SourceError as error:
             self._failed(str(error))
         else:
+            if self._stop.is_set():
+                return
             seen = checked.seen
             self._tell(checked.examples)
             for reason, count in seen.problems.items():

@@ -107,6 +107,10 @@ class _Slurm:
         """All jobs and nodes."""
         return self._source.observe(now)
 
+    def interrupt(self) -> None:
+        """Ends the command that runs."""
+        self._source.stop()
+
     def stop(self) -> None:
         """Nothing runs."""
 
@@ -139,6 +143,9 @@ class _Kubernetes:
     def observe(self, now: float) -> Observation:
         """All jobs, nodes and pods, as far as they are known by now."""
         return self._source.observe(now)
+
+    def interrupt(self) -> None:
+        """A look waits for nothing: watches go on beside it."""
 
     def stop(self) -> None:
         """Ends all watches."""

@@ -183,10 +183,11 @@ class RecordedSlurm:
                 text = re.sub(r"\b17960\d{5}\b", lambda found: str(int(found[0]) + self._shift), file.read_text())
                 self._write(file.name, text)
 
-    def _write(self, name: str, text: str) -> None:
+    def _write(self, name: str, text: str, mode: int = 0o644) -> None:
         """Whole or not at all: a command may read it at any time."""
         new = self.commands / f"{name}.new"
         new.write_text(text)
+        new.chmod(mode)
         new.replace(self.commands / name)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 from tests.exporter.collector.conftest import RecordedSlurm, Running
+from tests.exporter.workloads.slurm.test_command import is_gone
 
 Start = Callable[..., Running]
 ENDED = "gpuscope_training_jobs_ended_total"
@@ -171,6 +172,17 @@ def test_it_ends_at_once_when_asked(collector: Start, recorded: RecordedSlurm, t
     two = collector("--slurm", "--slurm.commands", str(recorded.commands), "--state-file", str(tmp_path / "state"))
     two.wait(Running.ready, "an answer of Slurm")
     assert two.end(signal.SIGINT) == 0
+
+
+def test_command_that_runs_ends_with_it(collector: Start, recorded: RecordedSlurm) -> None:
+    one = collector("--slurm", "--slurm.commands", str(recorded.commands))
+    one.wait(Running.ready, "an answer of Slurm")
+    hangs = recorded.commands / "hangs"
+    recorded._write("scontrol", f"#!/bin/sh\nsleep 600 & echo $! > {hangs}.new; mv {hangs}.new {hangs}; wait\n", 0o755)
+    one.wait(lambda _: hangs.exists(), "a command that hangs")
+    assert one.end(signal.SIGTERM) == 0
+    assert is_gone(int(hangs.read_text()))
+    assert "stopped" not in one.log
 
 
 def test_clock_that_is_ahead_of_slurms_or_behind_makes_no_negative_time(

@@ -73,6 +73,9 @@ class Silent:
         """No jobs."""
         return Observation("slurm", now)
 
+    def interrupt(self) -> None:
+        """It waits for nothing."""
+
     def stop(self) -> None:
         """Nothing runs."""
 

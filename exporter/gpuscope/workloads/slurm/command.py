@@ -6,6 +6,7 @@ import selectors
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,41 +41,64 @@ class SlurmCommands:
         self._folder = folder
         self._timeout_s = timeout_s
         self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._running: subprocess.Popen[bytes] | None = None
+        self.stopped = False
+
+    def stop(self) -> None:
+        """Ends the command that runs, with what it started, and runs none any more; from any thread."""
+        with self._lock:
+            self.stopped = True
+            if self._running is not None:
+                _kill(self._running)
 
     def run(self, program: str, *arguments: str) -> str:
         """What the command wrote.
 
         A user's own defaults (``SQUEUE_FORMAT``, ``SACCT_FORMAT``, ``SLURM_CLUSTERS``) do not reach it, and it writes
         times in UTC: ``SLURM_TIME_FORMAT=%s`` would be shorter, but with it ``sacct`` 22.05 cannot read its own ``-S``.
+        Bytes that are no UTF-8 become U+FFFD: anything longer in their place would be no JSON any more.
 
         Raises:
             SourceError: the message is a reason: ``missing``, ``timeout``, ``too_long``, ``permission``,
-                ``unreachable`` (no daemon answers), ``no_accounting`` (the cluster has no slurmdbd) or ``error``.
+                ``unreachable`` (no daemon answers), ``no_accounting`` (the cluster has no slurmdbd), ``stopped`` or
+                ``error``.
         """
         path = self._find(program)
         if path is None:
             raise SourceError("missing")
-        try:
-            process = subprocess.Popen(  # noqa: S603 - the programs are the administrator's, the arguments are ours
-                [path, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                env=_environment(),
-            )
-        except OSError as error:
-            raise SourceError("permission" if isinstance(error, PermissionError) else "error") from error
+        process = self._start(path, arguments)
         try:
             out, complaint = self._read(process)
             code = process.wait(max(self._timeout_s, 1.0))
         except subprocess.TimeoutExpired as error:
             raise SourceError("timeout") from error
         finally:
+            with self._lock:
+                self._running = None
             _end(process)
+        if self.stopped:
+            raise SourceError("stopped")
         if code != 0:
             raise SourceError(_reason(complaint))
         return out
+
+    def _start(self, path: str, arguments: Sequence[str]) -> "subprocess.Popen[bytes]":
+        with self._lock:
+            if self.stopped:
+                raise SourceError("stopped")
+            try:
+                self._running = subprocess.Popen(  # noqa: S603 - the programs are the administrator's, the arguments ours
+                    [path, *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                    env=_environment(),
+                )
+            except OSError as error:
+                raise SourceError("permission" if isinstance(error, PermissionError) else "error") from error
+            return self._running
 
     def _find(self, program: str) -> str | None:
         places = f"{os.environ.get('PATH', '')}:{_PLACES}" if self._folder is None else str(self._folder)
@@ -101,7 +125,7 @@ class SlurmCommands:
                     texts[key.fd] += piece
                 if len(out) > self._max_bytes or len(complaint) > self._max_bytes:
                     raise SourceError("too_long")
-        return out.decode("utf-8", "backslashreplace"), complaint.decode("utf-8", "backslashreplace")
+        return out.decode("utf-8", "replace"), complaint.decode("utf-8", "replace")
 
 
 def _environment() -> dict[str, str]:
@@ -110,10 +134,14 @@ def _environment() -> dict[str, str]:
     return {**kept, "LC_ALL": "C", "TZ": "UTC", "SLURM_TIME_FORMAT": "standard", "SLURM_BITSTR_LEN": "0"}
 
 
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def _end(process: "subprocess.Popen[bytes]") -> None:
     if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill(process)
         process.wait(5.0)
     pipes: Sequence[IO[bytes] | None] = (process.stdout, process.stderr)
     for pipe in pipes:

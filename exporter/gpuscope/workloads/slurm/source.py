@@ -52,9 +52,9 @@ class SlurmSource:
         use_json: bool = True,
         known: Mapping[str, KnownNumber] | None = None,
     ) -> None:
-        runner = SlurmCommands(commands, timeout_s)
-        self._controller = Controller(runner, use_json=use_json)
-        self._accounting = Accounting(runner, history_s)
+        self._commands = SlurmCommands(commands, timeout_s)
+        self._controller = Controller(self._commands, use_json=use_json)
+        self._accounting = Accounting(self._commands, history_s)
         self._accounting_every_s = accounting_every_s
         self._completions = None if completion_log is None else CompletionLog(completion_log, completion_zone)
         self._history_s = history_s
@@ -65,6 +65,10 @@ class SlurmSource:
         self._accounted_at: float | None = None
         self._accounts = False
         self._alive: frozenset[int] = frozenset()
+
+    def stop(self) -> None:
+        """Ends the command that runs, from any thread; none is run any more, and looks are empty and incomplete."""
+        self._commands.stop()
 
     def observe(self, now: float) -> Observation:
         """Everything that Slurm says now. It raises nothing.
@@ -92,6 +96,8 @@ class SlurmSource:
             jobs = assemble(live, history, by_name, self._memory, self._identities, problems, now)
             self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
             complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
+        if self._commands.stopped:
+            return Observation("slurm", now, complete=False, reason="stopped")
         told = self._log.tell(problems)
         return Observation("slurm", now, jobs, nodes, complete, told, partitions=partitions)
 

@@ -1,7 +1,9 @@
 """Running programs: what reaches them, and what stops them."""
 
+import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,15 @@ def program(folder: Path, text: str, mode: int = 0o755) -> Path:
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(mode)
     return path
+
+
+def is_gone(process: int) -> bool:
+    stat = Path(f"/proc/{process}/stat")
+    for _ in range(100):
+        if not stat.exists() or stat.read_text().split()[2] == "Z":
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def test_arguments_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,14 +66,7 @@ def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> Non
     program(tmp_path, f"sleep 600 & echo $! > {tmp_path}/child; wait")
     with pytest.raises(SourceError, match=r"^timeout$"):
         SlurmCommands(tmp_path, timeout_s=1.0).run("squeue")
-    child = int((tmp_path / "child").read_text())
-    for _ in range(100):
-        stat = Path(f"/proc/{child}/stat")
-        if not stat.exists() or stat.read_text().split()[2] == "Z":
-            break
-        time.sleep(0.1)
-    else:
-        pytest.fail("the child of the program still runs")
+    assert is_gone(int((tmp_path / "child").read_text()))
 
 
 def test_output_without_end_is_cut_off(tmp_path: Path) -> None:
@@ -91,6 +95,24 @@ def test_the_path_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert SlurmCommands().run("squeue") == "found\n"
 
 
-def test_bytes_that_are_no_text_stay_visible(tmp_path: Path) -> None:
-    program(tmp_path, r"printf 'a\377b'")
-    assert SlurmCommands(tmp_path).run("squeue") == "a\\xffb"
+def test_bytes_that_are_no_text_stay_one_character(tmp_path: Path) -> None:
+    program(tmp_path, r"""printf '"caf\351"'""")
+    assert json.loads(SlurmCommands(tmp_path).run("squeue")) == "caf\ufffd"
+
+
+def test_a_command_that_is_stopped_ends_with_its_children(tmp_path: Path) -> None:
+    program(tmp_path, f"sleep 600 & echo $! > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/child; wait")
+    commands = SlurmCommands(tmp_path)
+    with ThreadPoolExecutor(1) as other:
+        answer = other.submit(commands.run, "squeue")
+        child = tmp_path / "child"
+        for _ in range(600):
+            if child.exists():
+                break
+            time.sleep(0.1)
+        commands.stop()
+        with pytest.raises(SourceError, match=r"^stopped$"):
+            answer.result(timeout=60)
+    assert is_gone(int(child.read_text()))
+    with pytest.raises(SourceError, match=r"^stopped$"):
+        commands.run("squeue")

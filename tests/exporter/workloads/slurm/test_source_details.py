@@ -146,3 +146,20 @@ def test_a_history_that_is_ahead_of_slurmctld_waits(slurm: Slurm) -> None:
     (folder / "sacct.txt").write_bytes((slurm("22.05-nodedead") / "sacct.txt").read_bytes())
     by_hand = job(SlurmSource(folder).observe(NOW), "9")
     assert [(a.number, a.evidence.state) for a in by_hand.attempts] == [(0, "REQUEUED")]
+
+
+def test_a_name_that_is_no_text_costs_no_json(slurm: Slurm) -> None:
+    folder = slurm("24.11-nodedead")
+    change_job(folder, 1, name="cafe", account="\ud83d half")
+    told = (folder / "jobs.json").read_bytes()
+    (folder / "jobs.json").write_bytes(told.replace(b'"cafe"', b'"caf\xe9"'))
+    seen = SlurmSource(folder).observe(NOW)
+    assert (seen.complete, dict(seen.problems)) == (True, {})
+    assert (job(seen, "1").facts.name, job(seen, "1").facts.team) == ("caf\ufffd", "? half")
+
+
+def test_a_source_that_is_stopped_tells_nothing(slurm: Slurm, caplog: pytest.LogCaptureFixture) -> None:
+    source = SlurmSource(slurm("24.11-nodedead"))
+    source.stop()
+    seen = source.observe(NOW)
+    assert (seen.complete, seen.jobs, dict(seen.problems), caplog.records) == (False, (), {}, [])
