@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
+from gpuscope.catalogue.xid_table import XID_FILE, xid_text
 from gpuscope.errors import ConfigError
 from gpuscope.faults.table import choice, code_number, decode, flag, read_rows
 
@@ -59,8 +59,7 @@ class XidCatalogue:
         Raises:
             ConfigError: a bad file; names file, line and column.
         """
-        shipped = files("gpuscope.faults").joinpath("xids.csv").read_text(encoding="utf-8")
-        entries = _parse("xids.csv", shipped, {})
+        entries = _parse(XID_FILE, xid_text(), {})
         if override is not None:
             entries |= _parse(str(override), decode(override), entries)
         return cls(entries.values())
