@@ -34,7 +34,7 @@ _POD = ("pod", "namespace", "container", "exported_pod", "exported_namespace", "
 _OLD_POD = ("pod_name", "pod_namespace", "container_name")
 LABELS = (
     "gpu", "UUID", "uuid", "gpu_uuid", "pci_bus_id", "device", "modelName", "model_name", "GPU_I_PROFILE", "GPU_I_ID",
-    "Hostname", "hostname", *_POD, *_OLD_POD, "vgpu", "hpc_job",
+    "Hostname", "hostname", *_POD, *_OLD_POD, "vgpu", "hpc_job", "DCGM_FI_DRIVER_VERSION",
 )  # fmt: skip
 LINK_LABELS = (*LABELS, "nvlink", "nvswitch")
 

@@ -74,7 +74,7 @@ CONTAINER_REQUEST = gauge(
 CONTAINER_LIMIT = gauge("kube_pod_container_resource_limits", *_POD, "container", "node", *_QUANTITY, source=_SOURCE)
 
 _NODE = ("node", "exported_node")
-NODE_INFO = info("kube_node_info", *_NODE, source=_SOURCE)
+NODE_INFO = info("kube_node_info", *_NODE, "kubelet_version", source=_SOURCE)
 NODE_LABELS = info(
     "kube_node_labels",
     *_NODE,

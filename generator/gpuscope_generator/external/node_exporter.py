@@ -11,6 +11,7 @@ __all__ = [
     "ERRORS",
     "FILESYSTEM_FREE",
     "FILESYSTEM_SIZE",
+    "LINE_RATES",
     "LOAD",
     "MEMORY_AVAILABLE",
     "MEMORY_TOTAL",
@@ -22,7 +23,7 @@ __all__ = [
 _SOURCE = "node-exporter"
 _MOUNT = ("device", "fstype", "mountpoint")
 
-UNAME = info("node_uname_info", "nodename", source=_SOURCE)
+UNAME = info("node_uname_info", "nodename", "release", source=_SOURCE)
 BOOT_TIME = gauge("node_boot_time_seconds", unit=Unit.SECONDS, source=_SOURCE)
 CPU = counter("node_cpu_seconds_total", "cpu", "mode", unit=Unit.SECONDS, source=_SOURCE)
 LOAD = gauge("node_load1", source=_SOURCE)
@@ -58,6 +59,15 @@ TRAFFIC = (
     ("efa", "tx", _efa("tx_bytes", Unit.BYTES)),
 )
 """(fabric, direction, counter). RoCE adapters count as InfiniBand does."""
+
+LINE_RATES = (
+    ("ethernet", gauge("node_network_speed_bytes", "device", unit=Unit.BYTES_PER_SECOND, source=_SOURCE)),
+    (
+        "infiniband",
+        gauge("node_infiniband_rate_bytes_per_second", "device", "port", unit=Unit.BYTES_PER_SECOND, source=_SOURCE),
+    ),
+)
+"""(fabric, speed of a port); a port that is down has none, or -1. The EFA exporter tells no speed."""
 
 ERRORS = (
     ("ethernet", "errors", (_ethernet("receive_errs"), _ethernet("transmit_errs"))),

@@ -6,14 +6,22 @@ from gpuscope_generator.promql import gauge, info
 __all__ = [
     "ACTIVITY",
     "CLUSTER",
+    "CPUS",
+    "DISK",
+    "ECC_ERRORS_HOURLY",
     "GPUS",
     "GPU_MEMORY",
     "HOTTEST",
     "INFO",
+    "MEMORY",
+    "NETWORK",
     "NODES",
     "POWER",
+    "POWER_LIMIT",
+    "QUANTILE",
     "SHARE",
     "THROTTLED",
+    "WORK",
     "XID_ERRORS_HOURLY",
 ]
 
@@ -60,4 +68,40 @@ THROTTLED = gauge(
 )
 XID_ERRORS_HOURLY = gauge(
     "cluster:xid_errors:increase1h", "cluster", "xid", meaning="XID errors of the last hour by code."
+)
+ECC_ERRORS_HOURLY = gauge(
+    "cluster:ecc_errors:increase1h",
+    "cluster",
+    "severity",
+    meaning="ECC errors of the last hour: corrected, uncorrected.",
+)
+WORK = gauge(
+    "cluster:gpu_activity:sum",
+    "cluster",
+    "what",
+    meaning="Activity of all GPUs added up, as so many whole GPUs: compute, sm, tensor, memory_bandwidth.",
+)
+QUANTILE = gauge(
+    "cluster:compute_active:quantile",
+    "cluster",
+    "quantile",
+    unit=Unit.RATIO,
+    meaning="Quantiles (0.1, 0.5, 0.95) of compute activity over the GPUs that somebody holds; over all GPUs where "
+    "nobody tells who holds them.",
+)
+POWER_LIMIT = gauge(
+    "cluster:gpu_power_limit_watts:sum", "cluster", unit=Unit.WATTS, meaning="Power limits of all GPUs."
+)
+CPUS = gauge("cluster:cpus:count", "cluster", "state", meaning="Logical CPUs of all nodes: total, used.")
+MEMORY = gauge(
+    "cluster:memory_bytes:sum", "cluster", "state", unit=Unit.BYTES, meaning="Memory of all nodes: total, used."
+)
+DISK = gauge("cluster:disk_bytes:sum", "cluster", "state", unit=Unit.BYTES, meaning="Local disks: total, used.")
+NETWORK = gauge(
+    "cluster:network_bytes:rate5m",
+    "cluster",
+    "fabric",
+    "direction",
+    unit=Unit.BYTES_PER_SECOND,
+    meaning="Traffic of all nodes over ethernet, infiniband or efa, tx and rx.",
 )

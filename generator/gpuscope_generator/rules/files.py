@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.rules.levels.cluster import cluster_rules
+from gpuscope_generator.rules.levels.fleet import fleet_rules
 from gpuscope_generator.rules.levels.node import node_rules
 from gpuscope_generator.rules.levels.partition import partition_rules
 from gpuscope_generator.rules.levels.team import team_rules
@@ -18,6 +19,7 @@ from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
 from gpuscope_generator.rules.sources.mig_manager import mig_manager_rules
 from gpuscope_generator.rules.sources.native import native_rules
 from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
+from gpuscope_generator.rules.sources.versions import version_rules
 from gpuscope_generator.settings import Settings
 
 __all__ = ["RECORDING_FILES", "rule_files"]
@@ -33,7 +35,9 @@ RECORDING_FILES = (
     amd_rules,
     device_rules,
     mig_manager_rules,
+    version_rules,
     node_rules,
+    fleet_rules,
     partition_rules,
     workload_rules,
     team_rules,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscope_generator.normalized import cluster, gpu, node
+from gpuscope_generator.normalized import cluster, fleet, gpu, node
 from gpuscope_generator.promql import (
     Gauge,
     Vector,
@@ -13,6 +13,7 @@ from gpuscope_generator.promql import (
     last_over_time,
     max_by,
     min_by,
+    quantile_by,
     ratio,
     select,
     sum_by,
@@ -40,9 +41,13 @@ def cluster_rules(settings: Settings) -> RuleFile:
         recording(cluster.GPU_MEMORY, sum_by(select(node.MEMORY_USED), *here), state="used"),
         recording(cluster.GPU_MEMORY, sum_by(select(node.MEMORY_TOTAL), *here), state="total"),
         recording(cluster.POWER, sum_by(select(node.POWER), *here)),
+        recording(cluster.POWER_LIMIT, sum_by(select(node.POWER_LIMIT), *here)),
         recording(cluster.HOTTEST, min_by(select(node.HEADROOM), *here)),
         recording(cluster.THROTTLED, sum_by(select(node.THROTTLED), *here, "reason")),
         recording(cluster.XID_ERRORS_HOURLY, sum_by(select(node.XID_ERRORS_HOURLY), *here, "xid")),
+        recording(cluster.ECC_ERRORS_HOURLY, sum_by(select(fleet.ECC_ERRORS_HOURLY), *here, "severity")),
+        *_quantiles(),
+        *_hosts(),
     )
     return RuleFile(
         path="recording/level-cluster.yaml",
@@ -91,9 +96,40 @@ def _activity() -> tuple[Recording, ...]:
         )
         for what, total, count in pairs
     )
+    sums = tuple(
+        recording(cluster.WORK, sum_by(select(total), *cluster.CLUSTER), what=what) for what, total, _ in pairs
+    )
     value = select(gpu.COMPUTE_ACTIVE)
     shares = tuple(
         recording(cluster.SHARE, sum_by(value.compare("<=", bound, as_bool=True), *cluster.CLUSTER), le=str(bound))
         for bound in _TENTHS
     )
-    return (*means, *shares, recording(cluster.SHARE, count_by(value, *cluster.CLUSTER), le="1.0"))
+    return (*means, *sums, *shares, recording(cluster.SHARE, count_by(value, *cluster.CLUSTER), le="1.0"))
+
+
+def _quantiles() -> tuple[Recording, ...]:
+    active = max_by(select(gpu.COMPUTE_ACTIVE), *gpu.GPU)
+    held = active.and_(select(gpu.ALLOCATED).compare(">", 0), on=gpu.GPU)
+    return tuple(
+        recording(
+            cluster.QUANTILE,
+            first_of(*(quantile_by(quantile, each, *cluster.CLUSTER) for each in (held, active))),
+            quantile=str(quantile),
+        )
+        for quantile in (0.1, 0.5, 0.95)
+    )
+
+
+def _hosts() -> tuple[Recording, ...]:
+    sums: tuple[tuple[Gauge, str, Gauge], ...] = (
+        (cluster.CPUS, "total", node.CPUS),
+        (cluster.CPUS, "used", node.CPU_USED),
+        (cluster.MEMORY, "total", node.SYSTEM_MEMORY_TOTAL),
+        (cluster.MEMORY, "used", node.SYSTEM_MEMORY_USED),
+        (cluster.DISK, "total", node.DISK_TOTAL),
+        (cluster.DISK, "used", node.DISK_USED),
+    )
+    return (
+        *(recording(target, sum_by(select(each), *cluster.CLUSTER), state=state) for target, state, each in sums),
+        recording(cluster.NETWORK, sum_by(select(node.NETWORK_BYTES), *cluster.CLUSTER, "fabric", "direction")),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.external import node_exporter as host
-from gpuscope_generator.normalized import node
+from gpuscope_generator.normalized import fleet, node
 from gpuscope_generator.promql import (
     Counter,
     Gauge,
@@ -66,6 +66,7 @@ def node_exporter_rules(settings: Settings) -> RuleFile:
             recording(node.NETWORK_ERRORS, _errors(settings, counters), fabric=fabric, type=kind)
             for fabric, kind, counters in host.ERRORS
         ),
+        *(recording(fleet.LINE_RATE, _line_rate(settings, speed), fabric=fabric) for fabric, speed in host.LINE_RATES),
     )
     return RuleFile(
         path="recording/node-exporter.yaml",
@@ -135,6 +136,13 @@ def _ports(settings: Settings, counter: Counter) -> Vector:
     labels = ("device", "port") if "port" in counter.labels else ("device",)
     each = rate(of_source(counter, settings, SOURCE, *condition), "5m")
     return sum_by(_raw(settings, each, *labels), *_TARGET)
+
+
+def _line_rate(settings: Settings, speed: Gauge) -> Vector:
+    condition = (_PORTS,) if speed.name.startswith("node_network_") else ()
+    labels = ("device", "port") if "port" in speed.labels else ("device",)
+    each = _raw(settings, of_source(speed, settings, SOURCE, *condition), *labels).compare(">", 0)
+    return _hosted(sum_by(each, *_TARGET))
 
 
 def _flow(settings: Settings, counter: Counter) -> Vector:
