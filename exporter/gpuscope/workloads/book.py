@@ -5,7 +5,7 @@ matter how often or how late it looks.
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gpuscope.catalogue import training as m
 from gpuscope.catalogue.metric import Sample
@@ -19,6 +19,7 @@ from gpuscope.workloads.record import JobRecord, state_since
 from gpuscope.workloads.recovery import measure
 from gpuscope.workloads.store import Store
 from gpuscope.workloads.tally import Tally
+from gpuscope.workloads.timeline import MAX_GAP_S, Span, spans
 from gpuscope.workloads.verdict import Classify, Verdicts
 
 __all__ = ["Book"]
@@ -33,9 +34,6 @@ LIVE_S = 60.0
 
 STALLED_AFTER_S = 600.0
 """Progress that stands still for longer makes a job stalled, unless a setting says otherwise."""
-
-MAX_GAP_S = 300.0
-"""A longer time between two looks is not accounted to the state that was seen before it."""
 
 
 class Book:
@@ -168,7 +166,8 @@ class Book:
         state = state_now(record, job, now, self._stalled_after_s)
         if {state, record.state} == {JobState.TRAINING, JobState.STALLED}:
             record.since = now
-        self._accrue(record, now if job.ended is None else min(now, job.ended), state)
+        until = now if job.ended is None else min(now, job.ended)
+        self._accrue(record, until, state, list(spans(record, job, until, state)))
         record.holds = any(attempt.started is not None and attempt.ended is None for attempt in job.attempts)
         record.progress = job.progress or record.progress
         record.why, record.nodes = job.why, job.nodes
@@ -177,14 +176,12 @@ class Book:
             if self._attempts.close(record, job):
                 self._tally.ended(record, job.outcome)
 
-    def _accrue(self, record: JobRecord, until: float, state: JobState) -> None:
-        passed = until - record.seen_at
-        if passed > 0:
-            spent_in = record.state if passed <= MAX_GAP_S else JobState.UNKNOWN
-            record.seconds[spent_in.value] = record.seconds.get(spent_in.value, 0.0) + passed
-            if record.holds:
-                self._tally.gpu_time(record, spent_in, passed)
-            record.seen_at = until
+    def _accrue(self, record: JobRecord, until: float, state: JobState, spent: Iterable[Span]) -> None:
+        for one in spent:
+            record.seconds[one.state.value] = record.seconds.get(one.state.value, 0.0) + one.seconds
+            if one.held:
+                self._tally.gpu_time(record, one.state, one.seconds)
+        record.seen_at = max(record.seen_at, until)
         record.state = state
         record.seconds.setdefault(state.value, 0.0)
 
@@ -198,7 +195,9 @@ class Book:
             if key.scheduler == seen.source and record.outcome is None and not (key in touched or key in seen.hidden)
         }
         for record in missing.values():
-            self._accrue(record, seen.at, JobState.UNKNOWN)
+            passed = seen.at - record.seen_at
+            gone = [Span(record.state if passed <= MAX_GAP_S else JobState.UNKNOWN, passed, record.holds)]
+            self._accrue(record, seen.at, JobState.UNKNOWN, gone if passed > 0 else ())
             record.outcome, record.ended, record.forgotten = Outcome.UNKNOWN, seen.at, True
             self._tally.forgotten(record)
         return missing

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gpuscope.catalogue import training as m
 from gpuscope.errors import ConfigError
-from gpuscope.workloads.book import KEEP_S, MAX_GAP_S, Book
+from gpuscope.workloads.book import KEEP_S, Book
 from gpuscope.workloads.fault import Classification, Domain, Scope, Trigger
 from gpuscope.workloads.observation import (
     Attempt,
@@ -27,6 +27,7 @@ from gpuscope.workloads.observation import (
 )
 from gpuscope.workloads.record import read_record, write_record
 from gpuscope.workloads.store import Store
+from gpuscope.workloads.timeline import MAX_GAP_S
 
 T0 = 1_000_000.0
 FACTS = JobFacts("llama", "slurm", team="nlp", queue="h100", user="eve", gpus=16)
