@@ -103,7 +103,7 @@ def _by_itself(row: JobRow) -> bool:
 def _evidence(row: JobRow, problems: Problems) -> Evidence:
     state = base_of(row.states)
     exits = () if state in _CODES_OF_SLURM else (row.derived_exit, row.exit)
-    reason = "" if row.reason in _SAYS_NOTHING else row.reason
+    reason = "" if row.reason.partition(",")[0] in _SAYS_NOTHING else row.reason
     told = [reason, row.comment, "" if row.killed_by is None else f"cancelled by uid {row.killed_by}"]
     return Evidence(
         state=state,

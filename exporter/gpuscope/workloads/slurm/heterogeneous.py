@@ -34,6 +34,8 @@ def merge_components(components: Sequence[ObservedJob]) -> ObservedJob:
         ),
         outcome=None if alive else min((one.outcome for one in components if one.outcome), key=_WORST.index),
         ended=None if alive else max(ended, default=None),
+        why=next((one.why for one in alive if one.why), ""),
+        nodes=tuple(dict.fromkeys(node for one in alive for node in one.nodes)),
         restarts=max((one.restarts for one in components if one.restarts is not None), default=None),
     )
 

@@ -50,6 +50,7 @@ def job_row(record: Mapping[str, object]) -> JobRow | None:
         partition=text(record.get("partition")),
         qos=text(record.get("qos")),
         reason=text(record.get("state_reason")),
+        detail=text(record.get("state_description")),
         restarts=number(record.get("restart_cnt")),
         submitted=submitted,
         started=moment(record.get("start_time")),

@@ -82,6 +82,7 @@ def _row(fields: Mapping[str, str]) -> JobRow | None:
         partition=text(fields.get("Partition")),
         qos=text(fields.get("QOS")),
         reason=text(fields.get("Reason")),
+        detail=text(fields.get("Reason")).replace("_", " "),  # so it writes blanks
         restarts=number(fields.get("Restarts")),
         submitted=submitted,
         started=moment(fields.get("StartTime")),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gpuscope.workloads.observation import (
+    WHY_LENGTH,
     Attempt,
     JobFacts,
     JobKey,
@@ -12,6 +13,7 @@ from gpuscope.workloads.observation import (
     ObservedJob,
     ObservedNode,
 )
+from gpuscope.workloads.plausible import mended
 from gpuscope.workloads.slurm.attempt import attempt_of, has_run, requeued_attempt, with_nodes
 from gpuscope.workloads.slurm.heterogeneous import merge_components
 from gpuscope.workloads.slurm.identity import Identities
@@ -199,6 +201,7 @@ def _job(
 
 def _observed(uid: str, row: JobRow, restarts: int, known: Memory) -> ObservedJob:
     ended_as = outcome(row.states)
+    waits = ended_as is None and base_of(row.states) != "RUNNING"
     state = JobState.UNKNOWN if ended_as else job_state(row.states, row.reason, restarts)
     return ObservedJob(
         key=JobKey("slurm", "", uid, known.submitted),
@@ -209,7 +212,13 @@ def _observed(uid: str, row: JobRow, restarts: int, known: Memory) -> ObservedJo
         outcome=ended_as,
         ended=row.ended if ended_as is not None else None,
         restarts=restarts,
+        why=mended(row.detail or row.reason, WHY_LENGTH) if waits else "",
+        nodes=() if ended_as is not None else _held_nodes(known.attempts.values()),
     )
+
+
+def _held_nodes(attempts: Iterable[Attempt]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(node for attempt in attempts if attempt.ended is None for node in attempt.nodes))
 
 
 def _still_ends(row: JobRow, before: Attempt | None) -> bool:

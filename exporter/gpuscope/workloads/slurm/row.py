@@ -26,6 +26,7 @@ class JobRow:
         qos: quality of service.
         states: base state and flags, in capitals.
         reason: why it waits, or why it ended.
+        detail: the same with what Slurm adds to the word, such as the nodes that are not there.
         restarts: how often it was requeued before this attempt.
         submitted: unix time of its submission, after a requeue that of the requeue.
         started: unix time at which it got its nodes; of one that waits the time at which it may at the earliest.
@@ -54,6 +55,7 @@ class JobRow:
     partition: str = ""
     qos: str = ""
     reason: str = ""
+    detail: str = ""
     restarts: int | None = None
     submitted: float | None = None
     started: float | None = None

@@ -29,6 +29,9 @@ def test_components_are_one_job() -> None:
     assert (job.key.uid, job.facts.kind, job.facts.gpus, job.state) == ("11", "het_job", 3, JobState.TRAINING)
     (attempt,) = job.attempts
     assert (attempt.nodes, attempt.started, attempt.ended) == (("gpu-1", "gpu-2"), 110.0, None)
+    assert (job.nodes, job.why) == (("gpu-1", "gpu-2"), "")
+    waits = one(component(0, "PENDING", nodes="", started=None, reason="Resources"), component(1, "PENDING", nodes=""))
+    assert (waits.nodes, waits.why) == ((), "Resources")
 
 
 def test_it_lives_while_one_lives_and_ends_as_the_worst() -> None:
