@@ -30,6 +30,7 @@ __all__ = [
     "POD_READY",
     "POD_SCHEDULED",
     "REPLICASET_OWNER",
+    "WHOLE_GPU_RESOURCES",
 ]
 
 _SOURCE = "kube-state-metrics"
@@ -38,8 +39,10 @@ _POD = ("namespace", "pod", "uid", *_EXPORTED)
 _OWNER = ("owner_kind", "owner_name", "owner_is_controller")
 _QUANTITY = ("resource", "unit")
 
-GPU_RESOURCES = "nvidia_com_gpu|amd_com_gpu"
+WHOLE_GPU_RESOURCES = "nvidia_com_gpu|amd_com_gpu"
 """Whole GPUs among the values of ``resource``, whose dots and slashes are underscores here."""
+GPU_RESOURCES = f"{WHOLE_GPU_RESOURCES}|nvidia_com_gpu_shared"
+"""GPUs, and their shares of time where NVIDIA's device plugin renames these: a node has more shares than GPUs."""
 MIG_RESOURCES = "nvidia_com_mig_.+"
 """MIG instances by profile."""
 

@@ -80,7 +80,7 @@ ERRORS = (
         "retransmissions",
         (
             _infiniband("packet_sequence_errors"),
-            _infiniband("out_of_sequence"),
+            _infiniband("out_of_sequence_packets_received"),
             _infiniband("local_ack_timeout_errors"),
             _infiniband("roce_adp_retransmits"),
         ),

@@ -90,6 +90,6 @@ def _allocated() -> Vector:
     """As the devices know it; where nobody tells their owners, as the scheduler does."""
     held = sum_by(select(gpu.ALLOCATED), *node.NODE)
     by_scheduler = max_by(select(node.GPUS, state="scheduled"), *node.NODE)
-    whole = Matcher("resource", "=~", kube.GPU_RESOURCES)
+    whole = Matcher("resource", "=~", kube.WHOLE_GPU_RESOURCES)
     requested = sum_by(select(workload.POD_GPU_REQUEST, whole, Matcher("node", "!=", "")), *node.NODE)
     return first_of(held, by_scheduler, requested)

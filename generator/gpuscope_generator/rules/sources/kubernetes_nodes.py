@@ -104,7 +104,7 @@ def kubernetes_node_rules(settings: Settings) -> tuple[Recording, ...]:
     )
 
     def gpus(series: Gauge, state: str) -> Recording:
-        each = raw(series, Matcher("resource", "=~", kube.GPU_RESOURCES), labels=("resource",))
+        each = raw(series, Matcher("resource", "=~", kube.WHOLE_GPU_RESOURCES), labels=("resource",))
         in_mig = raw(series, Matcher("resource", "=~", kube.MIG_RESOURCES)).compare(">", 0)
         whole = sum_by(each, *node.NODE).unless(in_mig, on=node.NODE).unless(not_countable(settings), on=node.NODE)
         found = whole.unless(counted, on=node.NODE) if state == "expected" else whole
