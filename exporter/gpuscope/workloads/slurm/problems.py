@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 __all__ = ["ProblemLog", "Problems"]
 
@@ -17,6 +17,7 @@ class Problems:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
+        self.standing: frozenset[str] = frozenset()
 
     def add(self, reason: str, example: str = "", count: int = 1) -> None:
         """Counts a problem.
@@ -30,19 +31,34 @@ class Problems:
         self.examples.setdefault(reason, example)
 
 
+    def merge(self, other: "Problems") -> None:
+        """Takes what others found as well."""
+        self.counts += other.counts
+        self.examples = other.examples | self.examples
+
+    def keep(self, reasons: Iterable[str]) -> None:
+        """Reasons that were counted at an earlier look whose answer still stands: not over, and not counted again."""
+        self.standing |= frozenset(reasons)
+
+
 class ProblemLog:
-    """Writes a problem to the log once, however long it lasts."""
+    """Writes a problem to the log once, however long it lasts.
+
+    Attributes:
+        open: reasons that were not over at the last look.
+    """
 
     def __init__(self) -> None:
-        self._open: set[str] = set()
+        self.open: frozenset[str] = frozenset()
 
     def tell(self, problems: Problems) -> Mapping[str, int]:
         """Logs what is new and what is over; returns reason -> count."""
-        for reason in sorted(problems.counts.keys() - self._open):
+        for reason in sorted(problems.counts.keys() - self.open):
             example = problems.examples[reason]
             told = f"; first: {example[:_SHOWN]!r}" if example else ""
             log.warning("slurm: %s (%d)%s", reason, problems.counts[reason], told)
-        for reason in sorted(self._open - problems.counts.keys()):
+        present = problems.standing.union(problems.counts)
+        for reason in sorted(self.open - present):
             log.info("slurm: %s is over", reason)
-        self._open = set(problems.counts)
+        self.open = present
         return dict(problems.counts)

@@ -62,6 +62,7 @@ class SlurmSource:
         self._identities = Identities(known or {})
         self._memory: dict[tuple[str, int], Memory] = {}
         self._accounted: Sequence[JobRow] = ()
+        self._of_accounted: frozenset[str] = frozenset()
         self._accounted_at: float | None = None
         self._accounts = False
         self._alive: frozenset[int] = frozenset()
@@ -88,6 +89,8 @@ class SlurmSource:
             live, node_rows = self._controller.read(problems)
         except SourceError as error:
             problems.add(f"slurmctld_{error}")
+            # Of what was wrong with its answers nothing is known now.
+            problems.keep(reason for reason in self._log.open if not reason.startswith("slurmctld_"))
         else:
             nodes = observe_nodes(node_rows, problems)
             partitions = self._partitions(nodes, problems)
@@ -124,15 +127,20 @@ class SlurmSource:
     def _of_accounting(self, now: float, at_once: bool, problems: Problems) -> tuple[Sequence[JobRow], bool]:
         last = self._accounted_at
         if last is not None and not at_once and 0.0 <= now - last < self._accounting_every_s:
+            problems.keep(self._of_accounted)
             return self._accounted, True
+        found = Problems()
         try:
-            self._accounted = self._accounting.read(self._controller.release, now, problems)
+            self._accounted = self._accounting.read(self._controller.release, now, found)
         except SourceError as error:
             self._accounted_at = None
             if str(error) in {"no_accounting", "missing"} and not self._accounts:
                 self._accounted_at = now
                 return (), True
             problems.add(f"slurmdbd_{error}")
+            problems.keep(self._of_accounted)
             return self._accounted, False
+        problems.merge(found)
+        self._of_accounted = frozenset(found.counts)
         self._accounted_at, self._accounts = now, True
         return self._accounted, True

@@ -1,6 +1,7 @@
 """The source over time and when things fail, with recorded answers that a test changes."""
 
 import json
+import logging
 from collections.abc import Callable
 from datetime import UTC
 from pathlib import Path
@@ -156,6 +157,31 @@ def test_a_name_that_is_no_text_costs_no_json(slurm: Slurm) -> None:
     seen = SlurmSource(folder).observe(NOW)
     assert (seen.complete, dict(seen.problems)) == (True, {})
     assert (job(seen, "1").facts.name, job(seen, "1").facts.team) == ("caf\ufffd", "? half")
+
+
+def test_a_row_that_stays_malformed_is_told_once_though_answers_are_kept(
+    slurm: Slurm, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = slurm("24.11-nodedead")
+    whole = (folder / "sacct.txt").read_text()
+    (folder / "sacct.txt").write_text(whole.replace("|COMPLETED|", "|???|", 1))
+    source = SlurmSource(folder, accounting_every_s=120)
+    caplog.set_level(logging.INFO)
+    counted = [source.observe(NOW + later).problems.get("malformed_accounting", 0) for later in range(0, 600, 40)]
+    assert sum(counted) == 5  # one for each time that slurmdbd was asked
+    (folder / "sacct.fail").write_text("sacct: error: Problem talking to the database: Connection refused\n")
+    assert dict(source.observe(NOW + 600).problems) == {"slurmdbd_unreachable": 1}
+    (folder / "sacct.fail").unlink()
+    (folder / "scontrol.fail").write_text("Unable to contact slurm controller\n")
+    assert dict(source.observe(NOW + 620).problems) == {"slurmctld_unreachable": 1}
+    (folder / "scontrol.fail").unlink()
+    assert dict(source.observe(NOW + 640).problems) == {"malformed_accounting": 1}
+    told = [one.getMessage() for one in caplog.records if "malformed_accounting" in one.getMessage()]
+    assert len(told) == 1
+    (folder / "sacct.txt").write_text(whole)
+    source.observe(NOW + 800)
+    told = [one.getMessage() for one in caplog.records if "malformed_accounting" in one.getMessage()]
+    assert told[1:] == ["slurm: malformed_accounting is over"]
 
 
 def test_a_source_that_is_stopped_tells_nothing(slurm: Slurm, caplog: pytest.LogCaptureFixture) -> None:
