@@ -140,6 +140,30 @@ SOURCES = (
         enable="scrape `/metrics` of the frontend and of the workers",
     ),
     Source(
+        key="llm-d",
+        title="llm-d router",
+        markers=_marked(
+            "llm-d", "llm_d_epp_info", "llm_d_epp_request_total", "inference_extension_info",
+            "inference_objective_request_total",
+        ),  # fmt: skip
+        gives="how requests are routed to model servers",
+        enable="scrape port 9090 of the endpoint picker",
+    ),
+    Source(
+        key="hyperpod-inference",
+        title="HyperPod inference operator",
+        markers=_marked("hyperpod-inference", "model_concurrent_requests", "model_invocations_total"),
+        gives="calls of models with their time to the first byte",
+        enable="scrape the operator, port 8443",
+    ),
+    Source(
+        key="keda",
+        title="KEDA",
+        markers=_marked("keda", "keda_scaler_active", "keda_scaler_metrics_value"),
+        gives="what the scalers of model servers measure",
+        enable="scrape KEDA's operator, port 8080",
+    ),
+    Source(
         key="kueue",
         title="Kueue",
         markers=_marked("kueue", "kueue_pending_workloads", "kueue_cluster_queue_status"),

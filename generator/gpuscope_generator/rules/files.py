@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuscope_generator.rules.levels.cluster import cluster_rules
 from gpuscope_generator.rules.levels.fleet import fleet_rules
+from gpuscope_generator.rules.levels.model import model_rules
 from gpuscope_generator.rules.levels.node import node_rules
 from gpuscope_generator.rules.levels.partition import partition_rules
 from gpuscope_generator.rules.levels.team import team_rules
@@ -14,12 +15,21 @@ from gpuscope_generator.rules.sources.cadvisor import cadvisor_rules
 from gpuscope_generator.rules.sources.collector import collector_rules
 from gpuscope_generator.rules.sources.dcgm import dcgm_rules
 from gpuscope_generator.rules.sources.devices import device_rules
+from gpuscope_generator.rules.sources.dynamo import dynamo_rules
 from gpuscope_generator.rules.sources.health import health_rules
+from gpuscope_generator.rules.sources.hyperpod_inference import hyperpod_inference_rules
 from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
+from gpuscope_generator.rules.sources.llm_d import llm_d_rules
 from gpuscope_generator.rules.sources.mig_manager import mig_manager_rules
 from gpuscope_generator.rules.sources.native import native_rules
 from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
+from gpuscope_generator.rules.sources.scaling import scaling_rules
+from gpuscope_generator.rules.sources.sglang import sglang_rules
+from gpuscope_generator.rules.sources.tensorrt_llm import tensorrt_llm_rules
+from gpuscope_generator.rules.sources.tgi import tgi_rules
+from gpuscope_generator.rules.sources.triton import triton_rules
 from gpuscope_generator.rules.sources.versions import version_rules
+from gpuscope_generator.rules.sources.vllm import vllm_rules
 from gpuscope_generator.settings import Settings
 
 __all__ = ["RECORDING_FILES", "rule_files"]
@@ -35,12 +45,22 @@ RECORDING_FILES = (
     amd_rules,
     device_rules,
     mig_manager_rules,
+    vllm_rules,
+    sglang_rules,
+    tgi_rules,
+    triton_rules,
+    tensorrt_llm_rules,
+    dynamo_rules,
+    hyperpod_inference_rules,
+    llm_d_rules,
+    scaling_rules,
     version_rules,
     node_rules,
     fleet_rules,
     partition_rules,
     workload_rules,
     team_rules,
+    model_rules,
     cluster_rules,
 )
 """One function a file: settings in, rules out."""
