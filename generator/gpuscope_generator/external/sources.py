@@ -143,7 +143,10 @@ SOURCES = (
         key="llm-d",
         title="llm-d router",
         markers=_marked(
-            "llm-d", "llm_d_epp_info", "llm_d_epp_request_total", "inference_extension_info",
+            "llm-d",
+            "llm_d_epp_info",
+            "llm_d_epp_request_total",
+            "inference_extension_info",
             "inference_objective_request_total",
         ),  # fmt: skip
         gives="how requests are routed to model servers",
