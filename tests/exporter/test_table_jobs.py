@@ -86,6 +86,7 @@ def test_the_table_fits_its_width_and_numbers_stay_whole(width: int) -> None:
             job_id="0b9c7a52-1f7e-4e0f-8a6b-0d7f6f0a7c11", scheduler="kubernetes", state="checkpointing", gpus=10_240,
             team="a-team-with-a-long-name", queue="a-queue-with-a-long-name", user="somebody-with-a-long-name",
             seconds=12 * 86_400.0, restarts=123, fault="nvlink_or_fabric_and_more", progress=0.4, remaining_s=7500.0,
+            why="0/4 nodes are available: 4 Insufficient nvidia.com/gpu",
         ),
         _job(outcome="interrupted", seconds=3599.0),
     ]  # fmt: skip
@@ -94,9 +95,10 @@ def test_the_table_fits_its_width_and_numbers_stay_whole(width: int) -> None:
     first, second = (
         next(line for line in text.splitlines() if word in line) for word in ("checkpointing", "interrupted")
     )
-    assert {"10240", "12d00h", "123", "40%", *(["2h05m"] if width >= 94 else [])} <= set(first.split())
+    assert {"10240", "12d00h", "123", "40%", *(["2h05m"] if width >= 140 else [])} <= set(first.split())
     assert "59m59s ago" in second
-    assert ("0b9c7a52" in text) == (width >= 124)
+    assert ("0b9c7a52" in text) == (width == 94 or width >= 110)
+    assert ("Nodes / why" in text) == (width >= 100)
     assert "7c11" not in text
 
 
@@ -107,6 +109,29 @@ def test_progress_has_columns_only_where_a_job_tells_it() -> None:
     assert "50%" in text
     assert "45s" in text
     assert " 0%" not in text
+
+
+def test_why_a_job_waits_and_where_it_runs_fit_a_hundred_columns_beside_its_id_and_user() -> None:
+    jobs = [
+        _job(1, state="queued", why="AssocGrpGRES", user="eve", team="nlp"),
+        _job(2, state="training", nodes=("n1", "n2", "n3", "n4"), user="mei", fault="node_down"),
+        _job(3, outcome="failed", why="stale", nodes=("n9",)),
+    ]
+    told = {line.split()[1]: line for line in _draw(jobs, 100).splitlines() if "job-" in line}
+    assert told["job-1"].split()[2:6] == ["1", "nlp", "·", "eve"]
+    assert told["job-1"].rstrip().endswith("AssocGrpGRES")
+    assert told["job-2"].rstrip().endswith("n1 n2 +2")
+    assert "stale" not in told["job-3"]
+    assert "n9" not in told["job-3"]
+    assert "Nodes / why" not in _draw(jobs[2:], 200)
+    long = _draw([_job(state="scheduling", why="0/4 nodes are available: 4 Insufficient nvidia.com/gpu")], 200)
+    assert "4 Insufficient nvidia.com/gpu" in long
+
+
+def test_a_collector_of_an_earlier_release_tells_no_reason() -> None:
+    look = read_jobs(_document(why="Priority", nodes=["n1", "n2"]))
+    assert (look.jobs[0].why, look.jobs[0].nodes) == ("Priority", ("n1", "n2"))
+    assert (read_jobs(_document()).jobs[0].why, read_jobs(_document(why=None)).jobs[0].nodes) == ("", ())
 
 
 def test_what_nobody_knows_is_a_dot() -> None:

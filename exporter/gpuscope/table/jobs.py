@@ -19,6 +19,8 @@ class JobRow:
         fault: type of its last interruption.
         progress: share that is done, 0 to 1, where the job tells.
         remaining_s: seconds that it expects to take yet.
+        why: why it waits, as its scheduler says.
+        nodes: where it runs now.
     """
 
     workload: str
@@ -36,6 +38,8 @@ class JobRow:
     fault: str = ""
     progress: float | None = None
     remaining_s: float | None = None
+    why: str = ""
+    nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ def _row(job: Mapping[str, Any], now: float | None) -> JobRow:
         fault=job["last_fault"] or "",
         progress=job["progress_ratio"],
         remaining_s=job["remaining_seconds"],
+        why=job.get("why") or "",
+        nodes=tuple(job.get("nodes") or ()),
     )
 
 

@@ -17,9 +17,19 @@ __all__ = ["job_table", "jobs_screenful", "jobs_summary", "shown"]
 ENDED_S, ENDED_MOST = 600.0, 12
 """Jobs that ended within so many seconds are shown, and of these so many at most."""
 
-_LEFT_FROM, _QUEUE_FROM, _WIDE_FROM, _USER_FROM = 80, 94, 110, 130
-_PROGRESS = 14
-"""Columns that progress takes, where a job tells it."""
+_BETWEEN = 2
+_NEEDED = ("state", "workload", "gpus", "for", "restarts")
+_OPTIONAL = ("fault", "done", "where", "job", "team", "left", "user", "queue")
+"""The columns of which narrow terminals lose some, what matters most first."""
+_COLUMNS = {
+    "state": ("State", 14), "workload": ("Workload", 18), "job": ("Job", 24), "team": ("Team", 10),
+    "queue": ("Queue", 8), "user": ("User", 8), "gpus": ("GPUs", 9), "for": ("For", 10), "restarts": ("Rst", 6),
+    "fault": ("Last fault", 12), "done": ("Done", 4), "left": ("Left", 6), "where": ("Nodes / why", 16),
+}  # fmt: skip
+"""In the order of the table: heading, and the width with which a column is content."""
+_GROWING = ("workload", "where", "fault", "team", "queue", "user")
+"""Who takes what room is left."""
+_RIGHT = frozenset({"gpus", "for", "restarts", "done", "left"})
 _UNKNOWN = "·"
 _STYLES = {
     "stalled": "bold red", "recovering": "yellow", "unknown": "red", "training": "green", "checkpointing": "green",
@@ -29,6 +39,7 @@ _STYLES = {
 _BAD_ENDS = frozenset({"failed", "interrupted", "timed_out"})
 _RUNNING = frozenset({"training", "checkpointing", "initializing"})
 _UID_LETTERS = 8
+_NODES = 2
 
 
 def shown(jobs: Sequence[JobRow]) -> list[JobRow]:
@@ -46,47 +57,60 @@ def job_table(jobs: Sequence[JobRow], *, title: str = "", width: int = 120) -> "
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, collapse_padding=True)
-    progress = any(job.progress is not None for job in jobs)
-    room = width - (_PROGRESS if progress else 0)
-    wide, left = room >= _WIDE_FROM, progress and room >= _LEFT_FROM
-    # rich takes room from columns that may wrap before it takes any from the others: numbers stay whole.
-    table.add_column("State", no_wrap=True)
-    table.add_column("Workload", min_width=10)
-    if wide:
-        table.add_column("Job", no_wrap=True)
-    table.add_column("Team", min_width=4)
-    if room >= _QUEUE_FROM:
-        table.add_column("Queue", min_width=5)
-    if room >= _USER_FROM:
-        table.add_column("User", min_width=6)
-    table.add_column("GPUs", justify="right", no_wrap=True)
-    table.add_column("For", justify="right", no_wrap=True)
-    table.add_column("Restarts" if wide else "Rst", justify="right", no_wrap=True)
-    table.add_column("Last fault", min_width=8)
-    if progress:
-        table.add_column("Done", justify="right", no_wrap=True)
-    if left:
-        table.add_column("Left", justify="right", no_wrap=True)
-    for job in jobs:
-        name = f"{job.namespace}/{job.workload}" if job.namespace else job.workload
-        cells: list[str | Text] = [
-            _state(job),
-            cut(name or _UNKNOWN),
-            *([cut(job.job_id if job.scheduler == "slurm" else job.job_id[:_UID_LETTERS])] if wide else []),
-            cut(job.team or _UNKNOWN),
-            *([cut(job.queue or _UNKNOWN)] if room >= _QUEUE_FROM else []),
-            *([cut(job.user or _UNKNOWN)] if room >= _USER_FROM else []),
-            _UNKNOWN if job.gpus is None else str(job.gpus),
-            f"{_span(job.seconds)} ago" if job.outcome else _span(job.seconds),
-            str(job.restarts or ""),
-            cut(job.fault.replace("_", " "), style="" if job.outcome else "yellow"),
-        ]
-        if progress:
-            cells.append("" if job.progress is None else f"{100 * job.progress:.0f}%")
-        if left:
-            cells.append("" if job.remaining_s is None else _span(job.remaining_s))
-        table.add_row(*cells, style="dim" if job.outcome else "")
+    rows = [_cells(job) for job in jobs]
+    shows = _fitting(rows, width)
+    for name, columns in shows.items():
+        heading, _ = _COLUMNS[name]
+        table.add_column(heading, justify="right" if name in _RIGHT else "left", no_wrap=True, width=columns)
+    for job, cells in zip(jobs, rows, strict=True):
+        table.add_row(*(cells[name] for name in shows), style="dim" if job.outcome else "")
     return table
+
+
+def _cells(job: JobRow) -> dict[str, "Text"]:
+    name = f"{job.namespace}/{job.workload}" if job.namespace else job.workload
+    return {
+        "state": _state(job),
+        "workload": cut(name or _UNKNOWN),
+        "job": cut(job.job_id if job.scheduler == "slurm" else job.job_id[:_UID_LETTERS]),
+        "team": cut(job.team or _UNKNOWN),
+        "queue": cut(job.queue or _UNKNOWN),
+        "user": cut(job.user or _UNKNOWN),
+        "gpus": cut(_UNKNOWN if job.gpus is None else str(job.gpus)),
+        "for": cut(f"{_span(job.seconds)} ago" if job.outcome else _span(job.seconds)),
+        "restarts": cut(str(job.restarts or "")),
+        "fault": cut(job.fault.replace("_", " "), style="" if job.outcome else "yellow"),
+        "done": cut("" if job.progress is None else f"{100 * job.progress:.0f}%"),
+        "left": cut("" if job.remaining_s is None else _span(job.remaining_s)),
+        "where": _where(job),
+    }
+
+
+def _fitting(rows: Sequence[dict[str, "Text"]], width: int) -> dict[str, int]:
+    """The columns that have room and their widths, in the order of the table; one that no job fills has none."""
+    natural = {
+        name: max(len(heading), *(row[name].cell_len for row in rows), 0) for name, (heading, _) in _COLUMNS.items()
+    }
+    wants = {name: min(natural[name], content) for name, (_, content) in _COLUMNS.items()}
+    found = set(_NEEDED)
+    room = width - sum(wants[name] + _BETWEEN for name in _NEEDED)
+    for name in _OPTIONAL:
+        filled = name not in {"fault", "done", "left", "where"} or any(row[name].plain for row in rows)
+        if filled and wants[name] + _BETWEEN <= room:
+            found.add(name)
+            room -= wants[name] + _BETWEEN
+    for name in (one for one in _GROWING if one in found):
+        more = max(0, min(natural[name] - wants[name], room))
+        wants[name] += more
+        room -= more
+    return {name: columns for name, columns in wants.items() if name in found}
+
+
+def _where(job: JobRow) -> "Text":
+    if job.outcome:
+        return cut("")
+    more = f" +{len(job.nodes) - _NODES}" if len(job.nodes) > _NODES else ""
+    return cut(job.why or " ".join(job.nodes[:_NODES]) + more, style="yellow" if job.why else "")
 
 
 def jobs_summary(jobs: Sequence[JobRow]) -> str:
