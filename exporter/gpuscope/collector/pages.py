@@ -86,6 +86,8 @@ def _document(job: JobRecord) -> dict[str, Any]:
         "created": rfc3339(job.created),
         "state": None if job.outcome else job.state.value,
         "state_since": None if job.outcome else rfc3339(job.since),
+        "why": None if job.outcome else job.why or None,
+        "nodes": [] if job.outcome else list(job.nodes),
         "outcome": job.outcome.value if job.outcome else None,
         "ended": rfc3339(job.ended),
         "restarts": job.restarts,

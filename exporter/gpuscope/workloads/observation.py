@@ -205,6 +205,7 @@ class ObservedJob:
         why: why it waits or does not start, in the scheduler's own words and at most ``WHY_LENGTH`` characters; empty
             where it does neither, or nobody says.
         nodes: where it holds resources now, also while only some of its ranks have a node; empty where it holds none.
+        since: unix time at which its state began, where the scheduler tells that and its attempts do not.
     """
 
     key: JobKey
@@ -218,6 +219,7 @@ class ObservedJob:
     progress: Progress | None = None
     why: str = ""
     nodes: tuple[str, ...] = ()
+    since: float | None = None
 
 
 class NodeState(StrEnum):

@@ -93,6 +93,7 @@ def _job(job: ObservedJob, offset: float) -> ObservedJob:
         job,
         created=job.created - offset,
         ended=_back(job.ended, offset),
+        since=_back(job.since, offset),
         attempts=tuple(_attempt(one, offset) for one in job.attempts),
         progress=None if job.progress is None else _progress(job.progress, offset),
     )

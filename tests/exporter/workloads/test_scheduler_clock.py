@@ -96,7 +96,7 @@ def _look(now: float) -> Observation:
     progress = Progress(now - 20, 0.5, 100.0, 7.0, now - 30)
     job = ObservedJob(
         JobKey("slurm", "", "7", int(now) - 90), JobFacts("llama", "job"), now - 90, JobState.RECOVERING, (attempt,),
-        Outcome.FAILED, now - 10, 1, progress, "Resources", ("n1",),
+        Outcome.FAILED, now - 10, 1, progress, "Resources", ("n1",), now - 40,
     )  # fmt: skip
     return Observation("slurm", T0, (job, replace(job, ended=None, progress=None, attempts=(Attempt(1),))),
                        (ObservedNode("n1", NodeState.DOWN, "x", now - 5),), clock_offset=now - T0)  # fmt: skip

@@ -54,6 +54,11 @@ class JobView:
         return tuple(pod for pod in self.pods if pod.owner is None or pod.owner.kind != "Job")
 
     @property
+    def live_pods(self) -> list[PodRecord]:
+        """Pods that do its work, or are to do it."""
+        return [pod for pod in self.rank_pods if pod.phase not in {"Succeeded", "Failed"} and pod.deleting is None]
+
+    @property
     def ranks(self) -> int | None:
         """Pods that it wants at once, by its own word or that of its parts; ``None`` where nobody says."""
         if self.job.ranks is not None:

@@ -69,6 +69,7 @@ class PodTemplate(Fields):
 
 class Waiting(Fields):
     reason: str | None = None
+    message: str | None = None
 
 
 class Running(Fields):

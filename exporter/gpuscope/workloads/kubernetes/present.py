@@ -9,7 +9,7 @@ import msgspec
 
 from gpuscope.workloads.kubernetes.history import History
 from gpuscope.workloads.kubernetes.job_view import JobView
-from gpuscope.workloads.kubernetes.lifecycle import state_of
+from gpuscope.workloads.kubernetes.lifecycle import since_of, state_of, why_of
 from gpuscope.workloads.kubernetes.owners import Owners
 from gpuscope.workloads.kubernetes.records import (
     ClaimRecord,
@@ -129,7 +129,13 @@ class Present:
             gpus=view.gpus,
             priority=job.priority or (queue.priority if queue else ""),
         )
-        return ObservedJob(key, facts, job.created, state, attempts, outcome, ended, view.restarts, job.progress)
+        alive = outcome is None
+        return ObservedJob(
+            key, facts, job.created, state, attempts, outcome, ended, view.restarts, job.progress,
+            why=why_of(view, state) if alive else "",
+            nodes=tuple(sorted({pod.node for pod in view.live_pods if pod.node})) if alive else (),
+            since=since_of(view, state),
+        )  # fmt: skip
 
     def _remember(self, workloads: Mapping[str, WorkloadRecord], deleted: Iterable[WorkloadRecord]) -> None:
         """Forgets jobs that are gone; keeps whose part a deleted part was, for its pods may be deleted after it."""

@@ -1,9 +1,10 @@
-"""GPUs in resource lists, and times, as the API writes them."""
+"""GPUs in resource lists, times and messages, as the API writes them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from gpuscope.workloads.kubernetes.objects import Condition, Container, PodSpec, PodTemplate, Quantity, Resources
+from gpuscope.workloads.observation import WHY_LENGTH
 
 __all__ = [
     "condition",
@@ -13,6 +14,7 @@ __all__ = [
     "gpus_of_template",
     "has_gpus",
     "rank_containers",
+    "short",
     "unix",
 ]
 
@@ -22,6 +24,12 @@ _DEVICES = ("nvidia.com/gpu", "nvidia.com/mig-")
 def unix(moment: datetime | None) -> float | None:
     """Unix time of a time in an object."""
     return None if moment is None else moment.timestamp()
+
+
+def short(text: str | None) -> str:
+    """A message of the API in one line, and cut where it is longer than anybody reads."""
+    line = " ".join((text or "").split())
+    return line if len(line) <= WHY_LENGTH else line[: WHY_LENGTH - 1] + "…"
 
 
 def condition(conditions: Iterable[Condition] | None, name: str) -> Condition | None:

@@ -9,6 +9,7 @@ from gpuscope.workloads.kubernetes.quantities import (
     gpus_of_pod,
     has_gpus,
     rank_containers,
+    short,
     unix,
 )
 from gpuscope.workloads.kubernetes.records import ClaimRecord, ContainerEnd, NodeRecord, Owner, PodRecord, PullRecord
@@ -24,6 +25,7 @@ _POOLS = (
     "kubernetes.azure.com/agentpool", "sagemaker.amazonaws.com/instance-group-name",
 )  # fmt: skip
 _MAINTENANCE = ("maintenance", "impending-node-termination", "karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler")
+_NORMAL = frozenset({None, "", "ContainerCreating", "PodInitializing"})
 _DRIVER = "gpu.nvidia.com"
 _MESSAGE = 200
 
@@ -79,6 +81,7 @@ def read_pod(raw: msgspec.Raw) -> PodRecord | None:
         gated=bool(spec.scheduling_gates),
         gpus=gpus,
         waiting=_waiting([*(status.init_container_statuses or []), *works]),
+        why=_why(status),
         ends=tuple(_ends(works)),
         disruption=(disrupted.reason or "") if disrupted else "",
         disrupted=unix(disrupted.last_transition_time) if disrupted else None,
@@ -94,6 +97,18 @@ def _running(works: list[ContainerStatus], expected: int) -> float | None:
 def _waiting(statuses: list[ContainerStatus]) -> tuple[str, ...]:
     reasons = (one.state.waiting.reason for one in statuses if one.state and one.state.waiting)
     return tuple(dict.fromkeys(reason for reason in reasons if reason))
+
+
+def _why(status: PodStatus) -> str:
+    """Why it has no node, else why a container of it does not start."""
+    place = next((one for one in status.conditions or [] if one.type == "PodScheduled"), None)
+    if place is not None and place.status != "True":
+        return short(place.message or place.reason)
+    for one in (*(status.init_container_statuses or []), *(status.container_statuses or [])):
+        waiting = one.state.waiting if one.state else None
+        if waiting is not None and waiting.reason not in _NORMAL:
+            return short(": ".join(part for part in (waiting.reason, waiting.message) if part))
+    return ""
 
 
 def _ends(works: list[ContainerStatus]) -> list[ContainerEnd]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from gpuscope.workloads.kubernetes.objects import Condition, Meta, PodTemplate
-from gpuscope.workloads.kubernetes.quantities import condition, gpus_of_resources, gpus_of_template, unix
+from gpuscope.workloads.kubernetes.quantities import condition, gpus_of_resources, gpus_of_template, short, unix
 from gpuscope.workloads.kubernetes.read_pod import read_owner
 from gpuscope.workloads.kubernetes.records import QueueRecord, WorkloadRecord
 from gpuscope.workloads.kubernetes.workload_objects import (
@@ -215,17 +215,34 @@ def read_queue_workload(raw: msgspec.Raw) -> QueueRecord:
     """
     found = _queue_workloads.decode(raw)
     conditions = found.status.conditions if found.status else None
-    evicted = condition(conditions, "Evicted")
+    evicted, admitted = condition(conditions, "Evicted"), condition(conditions, "Admitted")
     return QueueRecord(
         uid=found.metadata.uid,
         owner=read_owner(found.metadata),
         queue=found.spec.queue_name or "",
         priority=found.spec.priority_class_name or "",
         active=found.spec.active is not False,
-        admitted=condition(conditions, "Admitted") is not None,
+        admitted=admitted is not None,
         evicted=(evicted.reason or "Evicted") if evicted else "",
         evicted_at=unix(evicted.last_transition_time) if evicted else None,
+        admitted_at=unix(admitted.last_transition_time) if admitted else None,
+        why="" if admitted else _why_queued(conditions),
     )
+
+
+def _why_queued(conditions: Iterable[Condition] | None) -> str:
+    """Why Kueue holds a job back: it was taken out of the queue, has no quota, or checks are not through."""
+    found = {one.type: one for one in conditions or ()}
+    for name, status in (
+        ("DeactivationTarget", "True"),
+        ("QuotaReserved", "False"),
+        ("Admitted", "False"),
+        ("Evicted", "True"),
+    ):
+        one = found.get(name)
+        if one is not None and one.status == status and (one.message or one.reason):
+            return short(one.message or one.reason)
+    return ""
 
 
 _queue_workloads = msgspec.json.Decoder(QueueWorkload)

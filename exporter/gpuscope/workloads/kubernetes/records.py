@@ -59,6 +59,7 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False):
         running: unix time at which the last of its containers started, ``None`` while one does not run.
         gated: whether a scheduling gate holds it back (Kueue).
         waiting: reasons why containers wait.
+        why: why it has no node or its containers do not start, in the words of the scheduler or of kubelet.
         ends: how its containers ended, those that kubelet still knows.
         disruption: reason of its ``DisruptionTarget`` condition.
         disrupted: unix time of that.
@@ -82,6 +83,7 @@ class PodRecord(msgspec.Struct, frozen=True, gc=False):
     gated: bool
     gpus: int
     waiting: tuple[str, ...]
+    why: str
     ends: tuple[ContainerEnd, ...]
     disruption: str
     disrupted: float | None
@@ -129,6 +131,8 @@ class QueueRecord(msgspec.Struct, frozen=True, gc=False):
         admitted: whether it has its quota.
         evicted: reason of its last eviction while that holds, or empty.
         evicted_at: unix time of that.
+        admitted_at: unix time at which it got its quota.
+        why: why it has no quota, in Kueue's words.
     """
 
     uid: str
@@ -139,6 +143,8 @@ class QueueRecord(msgspec.Struct, frozen=True, gc=False):
     admitted: bool
     evicted: str
     evicted_at: float | None
+    admitted_at: float | None
+    why: str
 
 
 class NodeRecord(msgspec.Struct, frozen=True, gc=False):
