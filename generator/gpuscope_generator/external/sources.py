@@ -174,6 +174,13 @@ SOURCES = (
         enable="scrape Kueue's controller; quota needs `metrics.enableClusterQueueResources: true`",
     ),
     Source(
+        key="volcano",
+        title="Volcano",
+        markers=_marked("volcano", "volcano_queue_pod_group_running_count"),
+        gives="queues, with the GPUs that they deserve and hold",
+        enable="scrape Volcano's scheduler, port 8080",
+    ),
+    Source(
         key="training-operator",
         title="Kubeflow training-operator",
         markers=_marked("training-operator", "training_operator_jobs_created_total"),
@@ -181,11 +188,33 @@ SOURCES = (
         enable="scrape the training-operator, port 8080",
     ),
     Source(
+        key="jobset",
+        title="JobSet",
+        markers=_marked("jobset", "jobset_completed_total", "jobset_failed_total"),
+        gives="numbers of JobSets that succeeded and failed",
+        enable="scrape JobSet's controller, port 8443",
+    ),
+    Source(
         key="hyperpod",
         title="HyperPod training operator",
         markers=_marked("hyperpod", "hyperpod_training_operator_jobs_created_total", "training_uptime_percentage"),
         gives="training jobs of a HyperPod cluster, with faults and restarts",
         enable="scrape the operator, port 8081",
+    ),
+    Source(
+        key="nvsentinel",
+        title="NVSentinel",
+        markers=_marked("nvsentinel", "fault_quarantine_breaker_utilization", "fault_quarantine_cordons_applied_total"),
+        gives="nodes that are kept out, and how long their repair takes",
+        enable="deploy NVSentinel and scrape its modules, port 2112",
+    ),
+    Source(
+        key="nccl",
+        title="NCCL inspector",
+        markers=_marked("nccl", "nccl_bus_bandwidth_gbs", "nccl_p2p_bus_bandwidth_gbs"),
+        gives="bandwidth and time of collective operations by GPU",
+        enable="start jobs with NCCL's inspector plug-in, `NCCL_INSPECTOR_ENABLE=1` and `NCCL_INSPECTOR_PROM_DUMP=1`; "
+        "node-exporter reads its text files",
     ),
     Source(
         key="lustre",

@@ -7,6 +7,7 @@ from gpuscope_generator.rules.levels.fleet import fleet_rules
 from gpuscope_generator.rules.levels.model import model_rules
 from gpuscope_generator.rules.levels.node import node_rules
 from gpuscope_generator.rules.levels.partition import partition_rules
+from gpuscope_generator.rules.levels.reliability import reliability_rules
 from gpuscope_generator.rules.levels.team import team_rules
 from gpuscope_generator.rules.levels.workload import workload_rules
 from gpuscope_generator.rules.model import RuleFile
@@ -18,18 +19,28 @@ from gpuscope_generator.rules.sources.devices import device_rules
 from gpuscope_generator.rules.sources.dynamo import dynamo_rules
 from gpuscope_generator.rules.sources.health import health_rules
 from gpuscope_generator.rules.sources.hyperpod_inference import hyperpod_inference_rules
+from gpuscope_generator.rules.sources.hyperpod_training import hyperpod_training_rules
+from gpuscope_generator.rules.sources.jobset import jobset_rules
+from gpuscope_generator.rules.sources.kubeflow import kubeflow_rules
 from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
+from gpuscope_generator.rules.sources.kueue import kueue_rules
 from gpuscope_generator.rules.sources.llm_d import llm_d_rules
 from gpuscope_generator.rules.sources.mig_manager import mig_manager_rules
 from gpuscope_generator.rules.sources.native import native_rules
+from gpuscope_generator.rules.sources.nccl import nccl_rules
 from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
+from gpuscope_generator.rules.sources.nvsentinel import nvsentinel_rules
 from gpuscope_generator.rules.sources.scaling import scaling_rules
 from gpuscope_generator.rules.sources.sglang import sglang_rules
+from gpuscope_generator.rules.sources.slurm_exporters import slurm_exporter_rules
+from gpuscope_generator.rules.sources.slurm_native import slurm_native_rules
 from gpuscope_generator.rules.sources.tensorrt_llm import tensorrt_llm_rules
 from gpuscope_generator.rules.sources.tgi import tgi_rules
+from gpuscope_generator.rules.sources.training import training_rules
 from gpuscope_generator.rules.sources.triton import triton_rules
 from gpuscope_generator.rules.sources.versions import version_rules
 from gpuscope_generator.rules.sources.vllm import vllm_rules
+from gpuscope_generator.rules.sources.volcano import volcano_rules
 from gpuscope_generator.settings import Settings
 
 __all__ = ["RECORDING_FILES", "rule_files"]
@@ -55,6 +66,16 @@ RECORDING_FILES = (
     llm_d_rules,
     scaling_rules,
     version_rules,
+    training_rules,
+    kubeflow_rules,
+    jobset_rules,
+    hyperpod_training_rules,
+    kueue_rules,
+    volcano_rules,
+    slurm_native_rules,
+    slurm_exporter_rules,
+    nvsentinel_rules,
+    nccl_rules,
     node_rules,
     fleet_rules,
     partition_rules,
@@ -62,6 +83,7 @@ RECORDING_FILES = (
     team_rules,
     model_rules,
     cluster_rules,
+    reliability_rules,
 )
 """One function a file: settings in, rules out."""
 

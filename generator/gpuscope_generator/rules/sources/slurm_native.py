@@ -1,0 +1,80 @@
+"""Slurm's own metrics: jobs of partitions. Where our collector follows Slurm, it tells of them instead."""
+
+from __future__ import annotations
+
+from gpuscope.catalogue import training
+from gpuscope_generator.external import slurm
+from gpuscope_generator.normalized import queue
+from gpuscope_generator.promql import Gauge, Matcher, Vector, as_gauge, label_replace, max_by, sum_by
+from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
+from gpuscope_generator.rules.sources.adapting import followed
+from gpuscope_generator.rules.sources.canonical import clustered, of_source
+from gpuscope_generator.rules.sources.training import of_jobs
+from gpuscope_generator.settings import Settings
+
+__all__ = ["partition_samples", "slurm_native_rules"]
+
+SOURCE = "slurm"
+_WAITS = "queued"
+
+
+def partition_samples(series: Gauge, settings: Settings, *conditions: Matcher) -> Vector:
+    """Samples of partitions as queues, where our collector does not follow Slurm."""
+    found = clustered(of_source(series, settings, SOURCE, *conditions), settings)
+    if "partition" in series.labels:
+        found = label_replace(found, "queue", "$1", "partition", "(.*)")
+    else:
+        found = label_replace(found, "queue", "", "", "")
+    once = max_by(found, "cluster", "queue")
+    return once.unless(followed(settings, "slurm"), on=("cluster",))
+
+
+def slurm_native_rules(settings: Settings) -> RuleFile:
+    """Rules of ``/metrics/partitions``, and of the collector's jobs by partition."""
+
+    def read(series: Gauge) -> Vector:
+        return partition_samples(series, settings)
+
+    # Without slurmdbd all numbers of GPUs are 0, which is not known to be so.
+    counted = read(slurm.PARTITION_GPUS).compare(">", 0)
+    return RuleFile(
+        path="recording/slurm-native.yaml",
+        comment="From Slurm's own metrics (25.11 and newer) to partitions as queues. They are gauges of the jobs that "
+        "slurmctld remembers, so that nothing is counted from them over time.",
+        groups=(
+            Group(
+                "gpuscope-normalize-slurm-native",
+                settings.intervals.normalize,
+                (
+                    *_of_collector(settings),
+                    recording(queue.WORKLOADS, read(slurm.PARTITION_PENDING), source=SOURCE, state="pending"),
+                    recording(queue.WORKLOADS, read(slurm.PARTITION_RUNNING), source=SOURCE, state="running"),
+                    *(
+                        recording(queue.PENDING, read(series), source=SOURCE, reason=reason)
+                        for reason, series in slurm.PARTITION_WAITING.items()
+                    ),
+                    recording(queue.QUOTA, counted, source=SOURCE, resource="gpu", state="nominal"),
+                    recording(
+                        queue.QUOTA,
+                        read(slurm.PARTITION_GPUS_HELD).and_(counted),
+                        source=SOURCE,
+                        resource="gpu",
+                        state="used",
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def _of_collector(settings: Settings) -> tuple[Recording, ...]:
+    def jobs(state: Matcher) -> Vector:
+        chosen = (Matcher("scheduler", "=", "slurm"), state)
+        found = of_jobs(of_source(as_gauge(training.JOBS), settings, "collector", *chosen), settings)
+        return sum_by(max_by(found, "cluster", "namespace", "team", "queue", "state"), "cluster", "queue")
+
+    waiting, running = Matcher("state", "=", _WAITS), Matcher("state", "!=", _WAITS)
+    return (
+        recording(queue.WORKLOADS, jobs(waiting), source="collector", state="pending"),
+        recording(queue.WORKLOADS, jobs(running), source="collector", state="running"),
+    )
