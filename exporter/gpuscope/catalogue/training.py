@@ -5,6 +5,7 @@ from gpuscope.catalogue.metric import Kind, Level, Metric, Tier, Unit
 __all__ = [
     "AGENTS",
     "AGENT_FAILURES",
+    "ARRAY_TASKS",
     "ATTEMPTS",
     "CHECKPOINT_TIME",
     "FAULTS",
@@ -15,6 +16,7 @@ __all__ = [
     "JOBS_CREATED",
     "JOBS_ENDED",
     "JOB_INFO",
+    "LEFT_OUT",
     "METRICS",
     "PHASE_SECONDS",
     "PROGRESS",
@@ -191,6 +193,27 @@ JOBS = Metric(
     source=_SOURCE,
     values=((), (), (), (), STATES),
 )
+ARRAY_TASKS = Metric(
+    name="gpuscope_training_array_tasks_waiting",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=_JOB,
+    help="Tasks of the array that have not begun; each has series of its own once it does.",
+    tier=Tier.SELF,
+    source="Slurm's sacct, squeue and scontrol",
+    note="job_id is that of the array. Each task is a job, created and ended like any other, and in gpuscope_training_jobs.",
+)
+LEFT_OUT = Metric(
+    name="gpuscope_collector_left_out",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=("kind",),
+    help="What is followed and has no series of its own for want of room: jobs, and owners, which are counted as other.",
+    tier=Tier.SELF,
+    source="the collector",
+    values=(("jobs", "owners"),),
+    note="Above 0 raise --max-jobs or --max-owners, or sum over fewer labels. Owners: namespace, team, queue and kind of workload of the jobs that are known now.",
+)
 JOB_INFO = Metric(
     name="gpuscope_training_job_info",
     kind=Kind.INFO,
@@ -298,6 +321,8 @@ METRICS = (
     AGENTS,
     AGENT_FAILURES,
     JOBS,
+    ARRAY_TASKS,
+    LEFT_OUT,
     JOB_INFO,
     STATE,
     STATE_SECONDS,

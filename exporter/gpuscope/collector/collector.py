@@ -22,6 +22,7 @@ from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import STALLED_AFTER_S, Book
 from gpuscope.workloads.classification import classify
 from gpuscope.workloads.fault import Classification
+from gpuscope.workloads.limits import DEFAULT, Limits
 from gpuscope.workloads.node_faults import NodeFaults
 from gpuscope.workloads.observation import Attempt, Outcome
 from gpuscope.workloads.store import Store
@@ -49,6 +50,7 @@ class Collector:
         agent_access: what agents want to know of who asks.
         stalled_after_s: progress that stands still for longer makes a job stalled.
         counter_hold_s: so long new counters are shown as they were before.
+        limits: how many series there may be.
 
     Raises:
         ConfigError: a port is in use, or the web configuration is bad. Nothing runs then.
@@ -57,7 +59,7 @@ class Collector:
     def __init__(
         self, open_sources: OpenSources, open_store: Callable[[], Store], election: Election, web: WebSettings,
         xids: XidCatalogue, interval_s: float, agents: Sequence[str] = (), stalled_after_s: float = STALLED_AFTER_S,
-        counter_hold_s: float = HOLD_S, agent_access: AgentAccess | None = None,
+        counter_hold_s: float = HOLD_S, agent_access: AgentAccess | None = None, limits: Limits = DEFAULT,
     ) -> None:  # fmt: skip
         self._open_sources = open_sources
         self._open_store = open_store
@@ -68,6 +70,7 @@ class Collector:
         self._agent_access = agent_access
         self._stalled_after_s = stalled_after_s
         self._counter_hold_s = counter_hold_s
+        self._limits = limits
         self._publishing = threading.Lock()
         self._term: Term | None = None
         self._waits = "has not asked yet whether it leads"
@@ -156,7 +159,7 @@ class Collector:
 
         def open_book(store: Store) -> Book:
             faults = None if agents is None else agents.memory
-            return Book(store, self._classify, trigger_of, faults, self._stalled_after_s)
+            return Book(store, self._classify, trigger_of, faults, self._stalled_after_s, self._limits)
 
         try:
             term = Term(

@@ -15,7 +15,7 @@ from gpuscope.sampling.exposition import Exposition, render_blocks
 from gpuscope.sampling.process import process_text
 from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import Book
-from gpuscope.workloads.job_series import alive_samples, seconds_samples, steady_samples
+from gpuscope.workloads.job_series import seconds_samples, steady_samples
 from gpuscope.workloads.observation import NodeState, Observation, ObservedNode, PartitionState
 from gpuscope.workloads.record import JobRecord
 
@@ -39,9 +39,9 @@ def exposition(
     """
     rendering.add([Sample(s.LEADER, (), 1.0), Sample(s.SAVED, (), float(saved))])
     rendering.add(debut.shown(book.counters()))
-    shown = book.shown()
-    rendering.add(alive_samples(shown))
-    for one in shown:
+    selection = book.selection()
+    rendering.add(book.totals(selection))
+    for one in selection.own:
         state = (one.facts, one.state, one.outcome, one.progress)
         rendering.keep(one.key, state, partial(steady_samples, one))
         rendering.keep(("seconds", one.key), (one.facts, *one.seconds.items()), partial(seconds_samples, one))

@@ -38,6 +38,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     from gpuscope.faults.xids import XidCatalogue
     from gpuscope.workloads.agent_access import AgentAccess, Credentials
     from gpuscope.workloads.agent_target import check_urls
+    from gpuscope.workloads.limits import Limits
     from gpuscope.workloads.store import Store
 
     web = WebSettings.of(settings)
@@ -66,6 +67,7 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
         open_sources, lambda: Store(state_file), election(settings), web, xids, interval_s=settings["interval"],
         agents=settings["agents"], stalled_after_s=settings["stalled-after"],
         counter_hold_s=settings["counter-hold"], agent_access=access,
+        limits=Limits(settings["max-jobs"], settings["max-owners"]),
     )  # fmt: skip
     collector.start()
     ended.wait()

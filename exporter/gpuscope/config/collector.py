@@ -65,6 +65,16 @@ COLLECTOR_OPTIONS: tuple[Option, ...] = (
         "SQLite file that keeps counters and jobs over restarts. Empty keeps them in memory: then a restart begins "
         "counting anew.",
     ),
+    Option(
+        "max-jobs", _T.WHOLE, 5000,
+        "So many jobs have series of their own: those that hold GPUs first, then those that live, then those that "
+        "ended last. All are counted.", low=1, high=1_000_000,
+    ),
+    Option(
+        "max-owners", _T.WHOLE, 1000,
+        "So many owners (namespace, team, queue and kind of workload) have counters of their own; the jobs of those "
+        "that come later are counted as other.", low=1, high=1_000_000,
+    ),
     Option("xid-catalogue", _T.FILE, "", "CSV file whose rows override the shipped XID catalogue."),
     Option(
         "log.level", _T.CHOICE, "info", "Least important messages to log: debug, info, warning or error.",

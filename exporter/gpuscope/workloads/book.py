@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from gpuscope.catalogue import training as m
 from gpuscope.catalogue.metric import Sample
 from gpuscope.workloads.attempts import Attempts, TriggerOf
-from gpuscope.workloads.job_series import job_samples, latest
+from gpuscope.workloads.job_series import alive_samples, array_samples, latest, seconds_samples, steady_samples
 from gpuscope.workloads.ledger import Ledger
+from gpuscope.workloads.limits import DEFAULT, Limits, Selection, select, waits_in_array
 from gpuscope.workloads.node_faults import FaultView
-from gpuscope.workloads.observation import JobKey, JobState, Observation, ObservedJob, Outcome
+from gpuscope.workloads.observation import JobFacts, JobKey, JobState, Observation, ObservedJob, Outcome
 from gpuscope.workloads.progress import state_now
 from gpuscope.workloads.record import JobRecord, state_since
 from gpuscope.workloads.recovery import measure
@@ -29,11 +30,16 @@ log = logging.getLogger(__name__)
 KEEP_S = 24 * 3600.0
 """So long after its end a job has series of its own."""
 
+KEPT_FOR_S = 120.0
+"""So rarely a task that only waits is written down anew: an array may have thousands of them."""
+
 LIVE_S = 60.0
 """So short ago was the look before, or the first report of progress of an attempt was perhaps missed."""
 
 STALLED_AFTER_S = 600.0
 """Progress that stands still for longer makes a job stalled, unless a setting says otherwise."""
+
+_Before = tuple[Outcome | None, JobState, JobFacts]
 
 
 class Book:
@@ -45,19 +51,24 @@ class Book:
         trigger_of: tells who started an attempt.
         faults: what the agents tell of their nodes; ``None`` where nobody reads them.
         stalled_after_s: progress that stands still for longer makes a job stalled.
+        limits: how many series there may be.
     """
 
     def __init__(
         self, store: Store, classify: Classify, trigger_of: TriggerOf, faults: FaultView | None = None,
-        stalled_after_s: float = STALLED_AFTER_S,
+        stalled_after_s: float = STALLED_AFTER_S, limits: Limits = DEFAULT,
     ) -> None:  # fmt: skip
         self._store = store
         self._stalled_after_s = stalled_after_s
         self._ledger = Ledger(store.counters())
-        self._tally = Tally(self._ledger)
+        self._limits = limits
+        self._tally = Tally(self._ledger, limits.owners)
         self._jobs = store.jobs()
         self._looks = store.sources()
         self._unwritten: set[JobKey] = set()
+        self._kept_at: dict[JobKey, float] = {}
+        for record in self._jobs.values():
+            self._tally.begin(record)
         self._attempts = Attempts(self._jobs, self._tally, Verdicts(classify, faults), trigger_of)
 
     @property
@@ -77,8 +88,11 @@ class Book:
             return
         touched: dict[JobKey, JobRecord] = {}
         for job in seen.jobs:
-            self._unwritten.add(job.key)
             record = self._jobs.get(job.key)
+            before = None
+            if record is not None and job.key not in self._unwritten:
+                before = record.outcome, record.state, record.facts
+            self._unwritten.add(job.key)
             if record is None:
                 record = self._open(job, seen.at, first, cold=seen.source not in self._looks)
                 self._jobs[job.key] = record
@@ -89,11 +103,12 @@ class Book:
             else:
                 self._attempts.learn(record, job)
             touched[job.key] = record
-        touched |= self._end_missing(seen, touched)
-        touched |= self._attempts.judge(seen)
+            if not self._to_write(record, before, seen.at):
+                self._unwritten.discard(job.key)
+        missing = self._end_missing(seen, touched)
         gone = self._forget_old(seen)
         self._looks[seen.source] = (first, seen.at)
-        self._unwritten |= touched.keys() | gone
+        self._unwritten |= missing.keys() | self._attempts.judge(seen).keys() | gone
         self.flush()
 
     def flush(self) -> None:
@@ -119,9 +134,24 @@ class Book:
             record for record in self._jobs.values() if not _old(record, self._looks[record.key.scheduler][1])
         )
 
+    def selection(self) -> Selection:
+        """Which of these have series of their own while there is room, and which do not."""
+        return select(self.shown(), self._limits.jobs)
+
+    def totals(self, selection: Selection) -> Iterator[Sample]:
+        """How many jobs live in each state, how many tasks wait, and what was left out."""
+        yield from alive_samples(self.shown(), self._tally.owner)
+        yield from array_samples(selection.arrays)
+        yield Sample(m.LEFT_OUT, ("jobs",), float(selection.left_out))
+        yield Sample(m.LEFT_OUT, ("owners",), float(self._tally.left_out(self._jobs.values())))
+
     def job_series(self) -> Iterator[Sample]:
-        """The series of single jobs."""
-        return job_samples(self.shown())
+        """The series of single jobs, and how many there are."""
+        selection = self.selection()
+        for record in selection.own:
+            yield from steady_samples(record)
+            yield from seconds_samples(record)
+        yield from self.totals(selection)
 
     def samples(self) -> Iterator[Sample]:
         """All series of this moment."""
@@ -140,6 +170,17 @@ class Book:
         if job.outcome is not None and (job.ended is None or job.ended < first):
             record.outcome, record.ended = job.outcome, job.ended or now
         return record
+
+    def _to_write(self, record: JobRecord, before: _Before | None, now: float) -> bool:
+        """Whether a job that was just seen has changed by more than the time that it waits."""
+        same = (record.outcome, record.state, record.facts) == before
+        if not waits_in_array(record):
+            self._kept_at.pop(record.key, None)
+            return not same or record.outcome is None or record.waits
+        if same and now - self._kept_at.get(record.key, 0.0) < KEPT_FOR_S:
+            return False
+        self._kept_at[record.key] = now
+        return True
 
     def _reopen(self, record: JobRecord, job: ObservedJob, now: float) -> None:
         """A job that was over is there again: it was requeued, or it was only away, or the end was told in error."""
@@ -212,6 +253,7 @@ class Book:
         }
         for key in gone:
             del self._jobs[key]
+            self._kept_at.pop(key, None)
         self._attempts.forget(gone)
         return gone
 

@@ -1,7 +1,7 @@
 """Series of single jobs: what each is, does and reports."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gpuscope.catalogue import training as m
 from gpuscope.catalogue.metric import Sample
@@ -10,7 +10,10 @@ from gpuscope.workloads.progress import progress_samples
 from gpuscope.workloads.record import JobRecord
 from gpuscope.workloads.store import Labels
 
-__all__ = ["alive_samples", "job_samples", "latest", "seconds_samples", "steady_samples"]
+__all__ = ["OwnerOf", "alive_samples", "array_samples", "latest", "seconds_samples", "steady_samples"]
+
+OwnerOf = Callable[[JobRecord], Labels]
+"""Job -> scheduler, namespace, team, queue and kind under which it is counted."""
 
 
 def latest(records: Iterable[JobRecord]) -> list[JobRecord]:
@@ -21,15 +24,6 @@ def latest(records: Iterable[JobRecord]) -> list[JobRecord]:
         if own_id not in found or found[own_id].key.submitted < record.key.submitted:
             found[own_id] = record
     return list(found.values())
-
-
-def job_samples(records: Iterable[JobRecord]) -> Iterator[Sample]:
-    """All series of these jobs, and how many of them live in each state."""
-    shown = latest(records)
-    for record in shown:
-        yield from steady_samples(record)
-        yield from seconds_samples(record)
-    yield from alive_samples(shown)
 
 
 def steady_samples(record: JobRecord) -> Iterator[Sample]:
@@ -51,13 +45,18 @@ def seconds_samples(record: JobRecord) -> Iterator[Sample]:
         yield Sample(m.STATE_SECONDS, (*own, state), seconds)
 
 
-def alive_samples(records: Iterable[JobRecord]) -> Iterator[Sample]:
+def array_samples(arrays: Mapping[Labels, int]) -> Iterator[Sample]:
+    """How many tasks of each array have not begun."""
+    for own, count in arrays.items():
+        yield Sample(m.ARRAY_TASKS, own, float(count))
+
+
+def alive_samples(records: Iterable[JobRecord], owner_of: OwnerOf) -> Iterator[Sample]:
     """How many of these jobs live in each state."""
     alive: Counter[Labels] = Counter()
     for record in records:
         if record.outcome is None:
-            key, facts = record.key, record.facts
-            alive[key.scheduler, key.namespace, facts.team, facts.queue, record.state.value] += 1
+            alive[(*owner_of(record)[:4], record.state.value)] += 1
     for labels, count in alive.items():
         yield Sample(m.JOBS, labels, float(count))
 
