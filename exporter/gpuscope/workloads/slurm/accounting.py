@@ -48,7 +48,7 @@ class Accounting:
 
         Args:
             release: of Slurm; its fields are asked for once.
-            now: unix time.
+            now: unix time by Slurm's clock.
             problems: gets ``malformed_accounting``.
 
         Raises:

@@ -1,11 +1,13 @@
 """What slurmctld knows: jobs that wait, run, or ended minutes ago (``MinJobAge``), nodes, and partitions."""
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping
 
 from gpuscope.errors import SourceError
 from gpuscope.workloads.observation import ObservedPartition
+from gpuscope.workloads.scheduler_clock import SchedulerClock
 from gpuscope.workloads.slurm.command import SlurmCommands
 from gpuscope.workloads.slurm.job_json import job_rows
 from gpuscope.workloads.slurm.job_text import jobs_of_text
@@ -13,11 +15,12 @@ from gpuscope.workloads.slurm.node_record import nodes_of_json, nodes_of_text
 from gpuscope.workloads.slurm.partitions import partitions_of_json, partitions_of_text
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow, NodeRow
-from gpuscope.workloads.slurm.value import number
+from gpuscope.workloads.slurm.value import moment, number
 
 __all__ = ["Controller"]
 
 _RELEASE = re.compile(r"slurm(?:-\S+)?\s+(\d+)\.(\d+)")
+_AS_OF = re.compile(r"Configuration data as of (\S+)")
 _JSON_OF_SQUEUE = (21, 8)
 _JSON_OF_SCONTROL = (23, 2)
 _FATAL = frozenset({"unreachable", "timeout", "missing", "permission"})
@@ -29,17 +32,20 @@ class Controller:
 
     Args:
         commands: how they are run.
+        clock: learns what time it is there.
         use_json: whether JSON is preferred.
     """
 
-    def __init__(self, commands: SlurmCommands, *, use_json: bool = True) -> None:
+    def __init__(self, commands: SlurmCommands, clock: SchedulerClock, *, use_json: bool = True) -> None:
         self._commands = commands
+        self._clock = clock
+        self._clock_was_heard = False
         self._use_json = use_json
         self.release = ""
         self._number = (0, 0)
 
     def read(self, problems: Problems) -> tuple[list[JobRow], list[NodeRow]]:
-        """Rows of all jobs and all nodes.
+        """Rows of all jobs and all nodes; the clock learns of slurmctld's.
 
         Args:
             problems: gets ``json_unusable`` where text had to do, and what could not be understood.
@@ -48,6 +54,13 @@ class Controller:
             SourceError: as of ``SlurmCommands.run``. slurmctld that does not answer is ``unreachable``, also where the
                 client says "no jobs" and calls that a success.
         """
+        rows = self._read(problems)
+        if not self._clock_was_heard:
+            self._ask_the_time()
+        return rows
+
+    def _read(self, problems: Problems) -> tuple[list[JobRow], list[NodeRow]]:
+        self._clock_was_heard = False
         answer = self._commands.run("scontrol", "--version")
         match = _RELEASE.match(answer.strip())
         release = self._number = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -87,7 +100,17 @@ class Controller:
         output = self._commands.run("scontrol", "--all", "--oneliner", "show", "partition")
         return partitions_of_text(output, problems)
 
+    def _ask_the_time(self) -> None:
+        """Before 23.02, and in text, only the head of the configuration tells it. Without it the clock is unknown."""
+        asked = self._clock.now()
+        with contextlib.suppress(SourceError):
+            match = _AS_OF.match(self._commands.run("scontrol", "show", "config"))
+            told = moment(match[1]) if match else None
+            if told is not None:
+                self._clock.heard(told, asked)
+
     def _json(self, what: str, by_scontrol: bool) -> object:
+        asked = self._clock.now()
         if by_scontrol:
             output = self._commands.run("scontrol", "--all", "--json", "show", what)
         else:
@@ -102,4 +125,8 @@ class Controller:
         # scontrol of 24.11 to 26.05 does so with no error at all: an empty list that was never updated.
         if answer.get("errors") or (not answer[what] and number(answer.get("last_update")) == 0):
             raise SourceError("unreachable")
+        told = number(answer.get("last_update"))
+        if told and what == "jobs":  # the second in which slurmctld put the list together
+            self._clock.heard(float(told), asked)
+            self._clock_was_heard = True
         return answer[what]

@@ -65,7 +65,7 @@ def assemble(
         memory: (id, component) -> what is remembered; brought up to date.
         identities: tell jobs with the same id apart; brought up to date.
         problems: gets what cannot be understood.
-        now: unix time at which slurmctld was asked.
+        now: unix time at which slurmctld was asked, by its own clock.
     """
     hidden = not _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
     present: dict[tuple[str, int], JobRow] = {}

@@ -30,7 +30,6 @@ class Problems:
         self.counts[reason] += count
         self.examples.setdefault(reason, example)
 
-
     def merge(self, other: "Problems") -> None:
         """Takes what others found as well."""
         self.counts += other.counts

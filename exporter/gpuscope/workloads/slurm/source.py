@@ -1,11 +1,13 @@
 """The Slurm source: all jobs and nodes of one cluster, now."""
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 
 from gpuscope.errors import SourceError
 from gpuscope.workloads.observation import Observation, ObservedJob, ObservedNode, ObservedPartition
+from gpuscope.workloads.scheduler_clock import SchedulerClock
 from gpuscope.workloads.slurm.accounting import Accounting
 from gpuscope.workloads.slurm.command import SlurmCommands
 from gpuscope.workloads.slurm.completion import CompletionLog
@@ -37,7 +39,7 @@ class SlurmSource:
         completion_log: file of ``jobcomp/filetxt``, of use where there is no slurmdbd.
         completion_zone: zone of its times; ``None`` is that of this machine.
         use_json: whether to prefer JSON. Text takes less memory, but in it a job's name can lie.
-        known: id as in a job's key -> the job that had it before the collector restarted.
+        known: id as in a job's key -> the job that had it before the collector restarted, by the collector's clock.
     """
 
     def __init__(
@@ -53,13 +55,16 @@ class SlurmSource:
         known: Mapping[str, KnownNumber] | None = None,
     ) -> None:
         self._commands = SlurmCommands(commands, timeout_s)
-        self._controller = Controller(self._commands, use_json=use_json)
+        self._now, self._began = 0.0, time.monotonic()
+        self._clock = SchedulerClock(lambda: self._now + time.monotonic() - self._began)
+        self._controller = Controller(self._commands, self._clock, use_json=use_json)
         self._accounting = Accounting(self._commands, history_s)
         self._accounting_every_s = accounting_every_s
         self._completions = None if completion_log is None else CompletionLog(completion_log, completion_zone)
         self._history_s = history_s
         self._log = ProblemLog()
-        self._identities = Identities(known or {})
+        self._known = known or {}
+        self._identities: Identities | None = None
         self._memory: dict[tuple[str, int], Memory] = {}
         self._accounted: Sequence[JobRow] = ()
         self._of_accounted: frozenset[str] = frozenset()
@@ -75,11 +80,12 @@ class SlurmSource:
         """Everything that Slurm says now. It raises nothing.
 
         An answer that could not be had, or of which a part was not understood, makes the observation incomplete: what
-        is missing in it is not gone.
+        is missing in it is not gone. All of its times but ``at`` are by Slurm's clock.
 
         Args:
             now: unix time.
         """
+        self._now, self._began = now, time.monotonic()
         problems = Problems()
         jobs: Sequence[ObservedJob] = ()
         nodes: Sequence[ObservedNode] = ()
@@ -94,15 +100,25 @@ class SlurmSource:
         else:
             nodes = observe_nodes(node_rows, problems)
             partitions = self._partitions(nodes, problems)
-            history, complete = self._history(live, now, problems)
+            there = now + (self._clock.offset or 0.0)
+            history, complete = self._history(live, now, there, problems)
             by_name = {node.name: node for node in nodes}
-            jobs = assemble(live, history, by_name, self._memory, self._identities, problems, now)
+            jobs = assemble(live, history, by_name, self._memory, self._identities_from(there - now), problems, there)
             self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
             complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
         if self._commands.stopped:
             return Observation("slurm", now, complete=False, reason="stopped")
         told = self._log.tell(problems)
-        return Observation("slurm", now, jobs, nodes, complete, told, partitions=partitions)
+        return Observation(
+            "slurm", now, jobs, nodes, complete, told, partitions=partitions, clock_offset=self._clock.offset
+        )
+
+    def _identities_from(self, offset: float) -> Identities:
+        """What was known before, by Slurm's clock, which nobody knows before its first answer."""
+        if self._identities is None:
+            known = {uid: one._replace(seen_at=one.seen_at + offset) for uid, one in self._known.items()}
+            self._identities = Identities(known)
+        return self._identities
 
     def _partitions(self, nodes: Sequence[ObservedNode], problems: Problems) -> Sequence[ObservedPartition]:
         """Partitions; that they cannot be read makes no job uncertain."""
@@ -112,26 +128,30 @@ class SlurmSource:
             problems.add(f"partitions_{error}")
             return partitions_of_nodes(nodes)
 
-    def _history(self, live: Sequence[JobRow], now: float, problems: Problems) -> tuple[Sequence[JobRow], bool]:
+    def _history(
+        self, live: Sequence[JobRow], now: float, there: float, problems: Problems
+    ) -> tuple[Sequence[JobRow], bool]:  # fmt: skip
         """Attempts that are on record, and whether that record could be read."""
         told = {row.job_id for row in live}
-        rows, readable = self._of_accounting(now, not self._alive <= told, problems)
+        rows, readable = self._of_accounting(now, there, not self._alive <= told, problems)
         if not self._accounts and self._completions is not None:
             try:
-                rows = self._completions.read(now - self._history_s, problems)
+                rows = self._completions.read(there - self._history_s, problems)
             except SourceError as error:
                 problems.add(str(error))
                 readable = False
         return rows, readable
 
-    def _of_accounting(self, now: float, at_once: bool, problems: Problems) -> tuple[Sequence[JobRow], bool]:
+    def _of_accounting(
+        self, now: float, there: float, at_once: bool, problems: Problems
+    ) -> tuple[Sequence[JobRow], bool]:  # fmt: skip
         last = self._accounted_at
         if last is not None and not at_once and 0.0 <= now - last < self._accounting_every_s:
             problems.keep(self._of_accounted)
             return self._accounted, True
         found = Problems()
         try:
-            self._accounted = self._accounting.read(self._controller.release, now, found)
+            self._accounted = self._accounting.read(self._controller.release, there, found)
         except SourceError as error:
             self._accounted_at = None
             if str(error) in {"no_accounting", "missing"} and not self._accounts:

@@ -9,20 +9,23 @@ import pytest
 DATA = Path(__file__).parent / "data"
 
 _SCRIPT = """#!/bin/sh
-# Answers as the Slurm did whose answers lie in {folder}; files beside the program rule how it fails.
+# Answers as the Slurm did whose answers lie in {folder}; files beside the program rule how it fails, and how far its
+# clock is ahead.
 here=$(dirname "$0")
 echo "$(basename "$0") $*" >> "$here/calls"
 name=$(basename "$0")
 if [ -e "$here/$name.fail" ]; then
     case "$*" in *--version | *--helpformat) ;; *) cat "$here/$name.fail" >&2; exit 1 ;; esac
 fi
-tell() {{ if [ -e "$here/$1" ]; then cat "$here/$1"; else echo "$name: unrecognized option" >&2; exit 1; fi; }}
+there=$(($(date +%s) + $(cat "$here/ahead" 2>/dev/null || echo 0)))
+tell() {{ if [ -e "$here/$1" ]; then sed "s/@NOW@/$there/g" "$here/$1"; else echo "$name: unrecognized option" >&2; exit 1; fi; }}
 case "$name $*" in
     *--version) tell version.txt ;;
     *--helpformat) tell fields.txt ;;
     "scontrol --all --json show "*) grep -qE " 2[12]\\." "$here/version.txt" && exit 1; tell "$4.json" ;;
     "scontrol --all --oneliner show partition") tell partitions.txt ;;
     "scontrol --all --details show "*) tell "$4s.txt" ;;
+    "scontrol show config") [ -e "$here/ahead" ] && echo "Configuration data as of $(date -u -d "@$there" +%FT%T)" ;;
     "squeue --all --json") tell jobs.json ;;
     "sinfo --all --json") tell nodes.json ;;
     sacct*)

@@ -47,7 +47,8 @@ def test_ends(story: Story, watch: Watch) -> None:
 
 def release(story: Story) -> None:
     held = story.jobs["is held"]
-    assert story.watch.until(held, lambda job: True).state is JobState.SUSPENDED
+    waits = story.watch.until(held, lambda job: True)
+    assert (waits.state, waits.why, waits.nodes) == (JobState.SUSPENDED, "JobHeldUser", ())
     story.cluster.run("scontrol", "release", held)
 
 
@@ -220,6 +221,7 @@ def test_the_counters_equal_what_happened(story: Story, watch: Watch) -> None:
 
 def test_nothing_was_left_unsaid(watch: Watch) -> None:
     seen = watch.source.observe(time.time())
+    assert seen.clock_offset == 0.0
     assert seen.problems.keys() <= {"malformed_completion"}  # the completion log breaks at names with line breaks
     for job, other in itertools.pairwise(sorted(seen.jobs, key=lambda one: one.key)):
         assert job.key != other.key
