@@ -13,6 +13,7 @@ __all__ = [
     "NVLINK_ERRORS_HOURLY",
     "STATUS",
     "VERSION",
+    "XID_ERRORS_HOURLY",
 ]
 
 STATUS = info(
@@ -38,6 +39,7 @@ FREE = gauge(
     meaning="Whole GPUs that new work could get: healthy, held by nobody, not in MIG mode, on a node that takes work.",
 )
 HOLDERS = gauge("node:holders:count", *NODE, meaning="Workloads that hold a GPU, or a part of one, of the node.")
+XID_ERRORS_HOURLY = gauge("node:xid_errors_all:increase1h", *NODE, meaning="XID errors of the last hour, of all codes.")
 ECC_ERRORS_HOURLY = gauge(
     "node:ecc_errors:increase1h", *NODE, "severity", meaning="ECC errors of the last hour: corrected, uncorrected."
 )

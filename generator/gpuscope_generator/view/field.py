@@ -42,14 +42,24 @@ class ValueText:
 
 
 def value_mappings(texts: Mapping[str, ValueText]) -> list[dict[str, Any]]:
-    """Value mappings as Grafana writes them; keys are values as text."""
-    if not texts:
-        return []
+    """Value mappings as Grafana writes them; keys are values as text, or ``/regular expression/`` for many of them."""
+    found: list[dict[str, Any]] = []
     options = {
         value: {"text": shown.text, "color": shown.color, "index": index}
         for index, (value, shown) in enumerate(texts.items())
+        if not _is_pattern(value)
     }
-    return [{"type": "value", "options": options}]
+    if options:
+        found.append({"type": "value", "options": options})
+    for index, (value, shown) in enumerate(texts.items()):
+        if _is_pattern(value):
+            result = {"text": shown.text, "color": shown.color, "index": index}
+            found.append({"type": "regex", "options": {"pattern": value[1:-1], "result": result}})
+    return found
+
+
+def _is_pattern(value: str) -> bool:
+    return len(value) > 2 and value.startswith("/") and value.endswith("/")
 
 
 def field_defaults(

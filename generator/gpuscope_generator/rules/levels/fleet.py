@@ -32,6 +32,7 @@ def fleet_rules(settings: Settings) -> RuleFile:
         recording(fleet.STATUS, _status()),
         recording(fleet.FREE, _free()),
         recording(fleet.HOLDERS, count_by(holders, *node.NODE)),
+        recording(fleet.XID_ERRORS_HOURLY, sum_by(select(node.XID_ERRORS_HOURLY), *node.NODE)),
         _hourly(fleet.ECC_ERRORS_HOURLY, gpu.ECC_ERRORS, "severity"),
         _hourly(fleet.NVLINK_ERRORS_HOURLY, gpu.NVLINK_ERRORS, "type"),
         recording(fleet.NVLINK_BYTES, sum_by(select(gpu.NVLINK_BYTES), *node.NODE, "direction")),

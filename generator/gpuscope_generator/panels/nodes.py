@@ -1,0 +1,130 @@
+"""The nodes, one row each: which one is to blame."""
+
+from __future__ import annotations
+
+from gpuscope_generator.normalized import fleet, node
+from gpuscope_generator.panels.fleet_choice import node_cell_links, of_a_day, of_nodes, of_pool_and_model
+from gpuscope_generator.panels.variables import IN_CLUSTER, IN_NODE
+from gpuscope_generator.promql import Gauge, Vector, clamp, first_of, max_by, min_by, ratio, select
+from gpuscope_generator.settings import Settings
+from gpuscope_generator.view import (
+    Cell,
+    Explanation,
+    LabelColumn,
+    Link,
+    Noun,
+    Table,
+    Thresholds,
+    Unit,
+    ValueColumn,
+    ValueText,
+    cell,
+    palette,
+)
+
+__all__ = ["STATES", "instance_status"]
+
+STATES = {
+    "ready": ValueText("ready", palette.OK),
+    "cordoned": ValueText("cordoned", palette.WARN),
+    "not_ready": ValueText("not ready", palette.BAD),
+    "unknown": ValueText("unknown", palette.IDLE),
+}
+_DARK_S = 86_400
+
+
+def _of(series: Gauge, **equal: str) -> Vector:
+    return max_by(of_nodes(series, **equal), *node.NODE)
+
+
+def broken_gpus() -> Vector:
+    """GPUs that a node should have and that are missing or not healthy."""
+    present = _of(node.GPUS, state="present")
+    missing = _of(node.GPUS, state="missing")
+    healthy = _of(node.GPUS, state="healthy")
+    unhealthy = clamp(present - first_of(healthy, present), low=0)
+    return first_of(missing + unhealthy, missing, unhealthy)
+
+
+def instance_status(settings: Settings) -> Table:
+    """One row a node."""
+    facts = max_by(of_nodes(fleet.STATUS), *node.NODE, "pool", "instance_type", "state", "reason", "driver")
+    day = select(fleet.XID_ERRORS_HOURLY, IN_CLUSTER, IN_NODE)
+    margin = settings.thresholds.temperature_margin_celsius
+    low = settings.thresholds.low_utilization_ratio
+    bad_from_one = Thresholds(base=palette.OK, steps=((1, palette.BAD),))
+    return Table(
+        key="instance_status",
+        title="Nodes",
+        explanation=Explanation(
+            shows="One row for each node that anybody tells of, the dead ones too. GPUs broken are those that are "
+            "missing or not healthy. Headroom is how far the hottest GPU is below the temperature at which it slows "
+            "down. An empty cell means that nobody tells, not that it is 0.",
+            source="schedulers for state and reason; the gpuscope agent or dcgm-exporter for GPUs; node-exporter for "
+            "uptime.",
+            good="Ready, nothing broken, no XID errors, headroom of more than ten degrees.",
+            do="Click a node to see it alone: the rows below then tell of it. Broken GPUs: open Faults. Cordoned "
+            "without a reason: ask who did it. Short uptime: it rebooted, look why.",
+        ),
+        height=11,
+        columns=(
+            LabelColumn(label="cluster", title="Cluster"),
+            LabelColumn(label="node", title="Node", links=node_cell_links()),
+            LabelColumn(label="pool", title="Pool"),
+            LabelColumn(label="instance_type", title="Type"),
+            LabelColumn(label="state", title="State", texts=STATES),
+            LabelColumn(label="reason", title="Reason"),
+            LabelColumn(label="driver", title="Driver"),
+            ValueColumn(title="Known", expression=facts, hidden=True),
+            ValueColumn(
+                title="GPUs broken",
+                expression=broken_gpus(),
+                unit=Unit.COUNT,
+                decimals=0,
+                cell=Cell.COLORED_TEXT,
+                thresholds=bad_from_one,
+            ),
+            ValueColumn(
+                title="XID errors (24 h)",
+                expression=max_by(of_pool_and_model(of_a_day(day)), *node.NODE),
+                unit=Unit.COUNT,
+                decimals=0,
+                cell=Cell.COLORED_TEXT,
+                thresholds=Thresholds(base=palette.OK, steps=((1, palette.WARN),)),
+            ),
+            ValueColumn(
+                title="Headroom",
+                expression=min_by(of_nodes(node.HEADROOM), *node.NODE),
+                unit=Unit.CELSIUS,
+                decimals=0,
+                cell=Cell.COLORED_TEXT,
+                thresholds=Thresholds(base=palette.BAD, steps=((margin, palette.WARN), (2 * margin, palette.OK))),
+            ),
+            ValueColumn(
+                title="GPU activity",
+                expression=ratio(_of(node.COMPUTE_ACTIVE), _of(node.COMPUTE_COUNT)),
+                unit=Unit.RATIO,
+                decimals=0,
+                cell=Cell.COLORED_TEXT,
+                thresholds=Thresholds(base=palette.WARN, steps=((low, palette.OK),)),
+            ),
+            ValueColumn(title="GPU power", expression=_of(node.POWER), unit=Unit.WATTS, decimals=0),
+            ValueColumn(
+                title="Uptime",
+                expression=_of(node.UPTIME),
+                unit=Unit.SECONDS,
+                decimals=0,
+                cell=Cell.COLORED_TEXT,
+                thresholds=Thresholds(base=palette.WARN, steps=((_DARK_S, palette.TEXT),)),
+            ),
+            ValueColumn(
+                title="Workloads",
+                expression=_of(fleet.HOLDERS),
+                unit=Unit.COUNT,
+                links=(Link("Workloads of this cluster", Noun.TASK, {"cluster": cell("cluster")}),),
+            ),
+        ),
+        sort_by="GPUs broken",
+        paginate=True,
+        no_value="No node is known: neither a scheduler nor an exporter tells of one",
+    )
