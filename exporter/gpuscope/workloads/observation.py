@@ -106,7 +106,8 @@ class Evidence:
         xids: (code, seconds before the end) of XIDs on the attempt's nodes; negative after it.
         nodes_lost: nodes of the attempt that went away around its end.
         maintenance: whether one of its nodes was drained on purpose.
-        requested_by_user: whether a person asked for the end or for the requeue; ``None`` where that cannot be known.
+        requested_by_user: whether its user asked for the end, or a person for the requeue; ``None`` where that cannot be
+            known, as where an administrator or a health check may have done it.
         log_signals: words that the job's own output or sidecar gave (``cuda_out_of_memory``, ``nccl_timeout``).
         node_signals: (word, seconds before the end) of what was measured on the attempt's nodes (``rdma_port_down``).
         nodes_watched: whether agents watched all of its nodes to the end, so that no XID means that there was none.

@@ -116,9 +116,9 @@ def _evidence(row: JobRow, problems: Problems) -> Evidence:
 
 
 def _requested(row: JobRow, state: str) -> bool | None:
-    """A uid other than root's is a person's, or acts for one. Root may be an administrator or a script."""
+    """Its own user, who cancelled it, is a person. Root or somebody else may be an administrator or a health check."""
     if state == "CANCELLED":
-        return True if row.killed_by else None
+        return True if row.killed_by is not None and row.killed_by == row.uid else None
     return False if state in {"NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "FAILED", "OUT_OF_MEMORY"} else None
 
 

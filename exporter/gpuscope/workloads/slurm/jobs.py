@@ -238,6 +238,7 @@ def _completed_by(live: JobRow, same: JobRow) -> JobRow:
     return replace(
         live,
         killed_by=same.killed_by,
+        uid=same.uid if live.uid is None else live.uid,
         failed_node=live.failed_node or same.failed_node,
         comment=live.comment or same.comment,
         gpus=same.gpus if live.gpus is None else live.gpus,

@@ -18,7 +18,9 @@ if [ -e "$here/$name.fail" ]; then
     case "$*" in *--version | *--helpformat) ;; *) cat "$here/$name.fail" >&2; exit 1 ;; esac
 fi
 there=$(($(date +%s) + $(cat "$here/ahead" 2>/dev/null || echo 0)))
-tell() {{ if [ -e "$here/$1" ]; then sed "s/@NOW@/$there/g" "$here/$1"; else echo "$name: unrecognized option" >&2; exit 1; fi; }}
+tell() {{
+    if [ -e "$here/$1" ]; then sed "s/@NOW@/$there/g" "$here/$1"; else echo "$name: unrecognized option" >&2; exit 1; fi
+}}
 case "$name $*" in
     *--version) tell version.txt ;;
     *--helpformat) tell fields.txt ;;

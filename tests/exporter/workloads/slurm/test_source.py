@@ -140,12 +140,33 @@ def test_a_job_that_only_slurmdbd_knows_is_told(slurm: Slurm) -> None:
     assert (job(seen, "1").outcome, job(seen, "8").outcome) == (Outcome.SUCCEEDED, Outcome.CANCELLED)
 
 
-def test_a_person_who_cancels_is_told_from_root(slurm: Slurm) -> None:
+@pytest.mark.parametrize(
+    ("user", "killed_by", "asked"),
+    [
+        (1000, 1000, True),
+        (0, 0, True),
+        (1000, 0, None),
+        (1000, 990, None),
+        (0, 1000, None),
+        (None, 1000, None),
+        (1000, None, None),
+    ],
+)
+def test_only_its_own_user_is_known_to_have_cancelled_a_job(
+    slurm: Slurm, user: int | None, killed_by: int | None, asked: bool | None
+) -> None:
     folder = slurm("24.11-nodedead")
-    accounted = (folder / "sacct.txt").read_text()
-    (folder / "sacct.txt").write_text(accounted.replace("CANCELLED by 0", "CANCELLED by 1000"))
-    evidence = job(SlurmSource(folder).observe(NOW), "8").attempts[0].evidence
-    assert (evidence.requested_by_user, evidence.reason) == (True, "cancelled by uid 1000")
+    by = "" if killed_by is None else f" by {killed_by}"
+    head, *rows = (folder / "sacct.txt").read_text().replace("CANCELLED by 0", f"CANCELLED{by}").splitlines()
+    at, of = head.split("|").index("UID"), [row.split("|") for row in rows]
+    told = ["|".join([*row[:at], "" if user is None else str(user), *row[at + 1 :]]) for row in of]
+    (folder / "sacct.txt").write_text("\n".join([head, *told, ""]))
+    change_job(folder, 8, user_id=user)
+    for _ in range(2):
+        evidence = job(SlurmSource(folder).observe(NOW), "8").attempts[0].evidence
+        assert evidence.requested_by_user is asked
+        assert evidence.reason == ("" if killed_by is None else f"cancelled by uid {killed_by}")
+        without_job(folder, 8)  # only slurmdbd knows it now
 
 
 def test_a_job_that_slurmdbd_believes_to_run_and_slurmctld_does_not_know(slurm: Slurm) -> None:
