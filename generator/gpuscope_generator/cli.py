@@ -6,7 +6,7 @@ import click
 
 from gpuscope import __version__
 from gpuscope.errors import GpuscopeError
-from gpuscope_generator.commands import artefacts, check, documents, push
+from gpuscope_generator.commands import artefacts, check, documents, preview, push
 
 __all__ = ["generator", "main"]
 
@@ -21,11 +21,13 @@ def generator() -> None:
     gpuscope-generator all --check               only say whether it is current
     gpuscope-generator dashboards --settings my.yaml --out /tmp/boards
     gpuscope-generator check --prometheus http://127.0.0.1:9090
+    gpuscope-generator preview --prometheus http://127.0.0.1:9090
     gpuscope-generator push --grafana https://grafana.example --token-file token
     """
 
 
-for _command in (*artefacts.everything(), documents.reference, documents.tables, check.check, push.push):
+_DOCUMENTS = (documents.reference, documents.tables)
+for _command in (*artefacts.everything(), *_DOCUMENTS, check.check, preview.preview, push.push):
     generator.add_command(_command)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuscope_generator.commands.artefacts import settings_option
+from gpuscope_generator.commands.duration import DURATION
 from gpuscope_generator.commands.remote_options import access_options
 
 if TYPE_CHECKING:
@@ -21,41 +22,21 @@ __all__ = ["check"]
 _NOUNS = ("task", "training", "inference", "cluster", "filesystem", "partition")
 
 
-class _Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
-        from gpuscope_generator.promql.filling import seconds
-
-        if isinstance(value, float):
-            return value
-        try:
-            found = seconds(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, context)
-        if found < 0.001:
-            self.fail(f"{value!r} is no time", param, context)
-        return found
-
-
-_DURATION = _Duration()
-
-
 @click.command()
 @click.option("--prometheus", "url", required=True, help="Address, such as http://127.0.0.1:9090.")
 @click.option("--board", "nouns", type=click.Choice(_NOUNS), multiple=True, help="Only this board; may be repeated.")
-@click.option("--range", "range_s", type=_DURATION, default="1h", show_default=True, help="Length of the time range.")
+@click.option("--range", "range_s", type=DURATION, default="1h", show_default=True, help="Length of the time range.")
 @click.option("--end", type=float, help="End of the time range, in seconds since 1970; now when not given.")
-@click.option("--step", "step_s", type=_DURATION, help="Distance of two points; what Grafana takes when not given.")
+@click.option("--step", "step_s", type=DURATION, help="Distance of two points; what Grafana takes when not given.")
 @click.option(
     "--scrape-interval",
     "scrape_s",
-    type=_DURATION,
+    type=DURATION,
     default="15s",
     show_default=True,
     help="Scrape interval that Grafana's data source names; $__rate_interval follows from it.",
 )
-@click.option("--slow", "slow_s", type=_DURATION, default="1s", show_default=True, help="A slower query is a finding.")
+@click.option("--slow", "slow_s", type=DURATION, default="1s", show_default=True, help="A slower query is a finding.")
 @click.option(
     "--allow-empty",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -1,0 +1,30 @@
+"""Durations as flags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+__all__ = ["DURATION"]
+
+
+class _Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        from gpuscope_generator.promql.filling import seconds
+
+        if isinstance(value, float):
+            return value
+        try:
+            found = seconds(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, context)
+        if found < 0.001:
+            self.fail(f"{value!r} is no time", param, context)
+        return found
+
+
+DURATION = _Duration()
+"""A time such as ``30s`` or ``1h30m``, in seconds."""

@@ -1,0 +1,1 @@
+"""Boards as web pages, drawn by the packages that Grafana publishes, without a Grafana."""

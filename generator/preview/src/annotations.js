@@ -1,0 +1,51 @@
+// Events over the graphs, from the queries of a board's annotations.
+import {legend} from './frames.js';
+import {step, seconds} from './interval.js';
+import {overTime} from './prometheus.js';
+import {aligned, filled, ownVariables} from './query.js';
+
+const PIXELS = 1200;
+
+/** Events of one series: samples that follow each other are one event. */
+export function eventsOf(annotation, series, stepS) {
+  const found = [];
+  for (const [at, value] of series.values ?? []) {
+    if (!Number(value)) {
+      continue;
+    }
+    const last = found.at(-1);
+    if (last && at * 1000 - last.to <= stepS * 1000 * 1.5) {
+      last.to = at * 1000;
+    } else {
+      found.push({
+        from: at * 1000,
+        to: at * 1000,
+        color: annotation.iconColor,
+        title: legend(annotation.titleFormat, series.metric, annotation.name),
+        text: annotation.textFormat ? legend(annotation.textFormat, series.metric, '') : '',
+      });
+    }
+  }
+  return found;
+}
+
+/** All events of the annotations that are switched on; `told` hears of a query that fails. */
+export async function eventsIn(board, enabled, range, state, signal, told) {
+  const wanted = (board.annotations?.list ?? []).filter((one) => one.expr && enabled.includes(one.name));
+  const found = await Promise.all(
+    wanted.map(async (annotation) => {
+      const stepS = step(range.end - range.start, PIXELS, seconds(annotation.step || '60s'));
+      const query = filled(annotation.expr, state, ownVariables(range.end - range.start, stepS, stepS));
+      try {
+        const result = await overTime(query, ...aligned(range, stepS), stepS, signal);
+        return result.flatMap((series) => eventsOf(annotation, series, stepS));
+      } catch (error) {
+        if (!signal.aborted) {
+          told(`${annotation.name}: ${error.message}`);
+        }
+        return [];
+      }
+    })
+  );
+  return found.flat();
+}
