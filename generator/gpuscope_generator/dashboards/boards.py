@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuscope_generator.dashboards.cluster import cluster_board
 from gpuscope_generator.dashboards.partition import partition_board
 from gpuscope_generator.dashboards.task import task_board
+from gpuscope_generator.dashboards.training import training_board
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import Board
 
@@ -12,6 +13,7 @@ __all__ = ["BOARDS", "boards"]
 
 BOARDS = (
     task_board,
+    training_board,
     cluster_board,
     partition_board,
 )
