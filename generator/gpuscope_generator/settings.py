@@ -63,11 +63,14 @@ class Intervals:
         normalize: from sources to one series a GPU, and from these to nodes.
         aggregate: to workloads, teams, and the cluster.
         slow: over days, such as reliability over 30 days.
+        cloudwatch: the ``period`` for which YACE asks CloudWatch: a sum is divided by it. Change it where YACE's job
+            for ``AWS/FSx`` has another one.
     """
 
     normalize: int = 30
     aggregate: int = 60
     slow: int = 300
+    cloudwatch: int = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,12 @@ __all__ = [
     "BOOT_TIME",
     "CPU",
     "ERRORS",
+    "FILESYSTEM_AVAILABLE",
+    "FILESYSTEM_ERROR",
+    "FILESYSTEM_FILES",
+    "FILESYSTEM_FILES_FREE",
     "FILESYSTEM_FREE",
+    "FILESYSTEM_READ_ONLY",
     "FILESYSTEM_SIZE",
     "LINE_RATES",
     "LOAD",
@@ -31,6 +36,11 @@ MEMORY_TOTAL = gauge("node_memory_MemTotal_bytes", unit=Unit.BYTES, source=_SOUR
 MEMORY_AVAILABLE = gauge("node_memory_MemAvailable_bytes", unit=Unit.BYTES, source=_SOURCE)
 FILESYSTEM_SIZE = gauge("node_filesystem_size_bytes", *_MOUNT, unit=Unit.BYTES, source=_SOURCE)
 FILESYSTEM_FREE = gauge("node_filesystem_free_bytes", *_MOUNT, unit=Unit.BYTES, source=_SOURCE)
+FILESYSTEM_AVAILABLE = gauge("node_filesystem_avail_bytes", *_MOUNT, unit=Unit.BYTES, source=_SOURCE)
+FILESYSTEM_FILES = gauge("node_filesystem_files", *_MOUNT, source=_SOURCE)
+FILESYSTEM_FILES_FREE = gauge("node_filesystem_files_free", *_MOUNT, source=_SOURCE)
+FILESYSTEM_READ_ONLY = gauge("node_filesystem_readonly", *_MOUNT, source=_SOURCE)
+FILESYSTEM_ERROR = gauge("node_filesystem_device_error", *_MOUNT, source=_SOURCE)
 PRESSURE = {
     resource: counter(f"node_pressure_{resource}_waiting_seconds_total", unit=Unit.SECONDS, source=_SOURCE)
     for resource in ("cpu", "memory", "io")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.rules.levels.cluster import cluster_rules
+from gpuscope_generator.rules.levels.filesystem import filesystem_level_rules
 from gpuscope_generator.rules.levels.fleet import fleet_rules
 from gpuscope_generator.rules.levels.model import model_rules
 from gpuscope_generator.rules.levels.node import node_rules
@@ -17,6 +18,9 @@ from gpuscope_generator.rules.sources.collector import collector_rules
 from gpuscope_generator.rules.sources.dcgm import dcgm_rules
 from gpuscope_generator.rules.sources.devices import device_rules
 from gpuscope_generator.rules.sources.dynamo import dynamo_rules
+from gpuscope_generator.rules.sources.filesystem import filesystem_rules
+from gpuscope_generator.rules.sources.fsx import fsx_rules
+from gpuscope_generator.rules.sources.gpfs import gpfs_rules
 from gpuscope_generator.rules.sources.health import health_rules
 from gpuscope_generator.rules.sources.hyperpod_inference import hyperpod_inference_rules
 from gpuscope_generator.rules.sources.hyperpod_training import hyperpod_training_rules
@@ -25,10 +29,13 @@ from gpuscope_generator.rules.sources.kubeflow import kubeflow_rules
 from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
 from gpuscope_generator.rules.sources.kueue import kueue_rules
 from gpuscope_generator.rules.sources.llm_d import llm_d_rules
+from gpuscope_generator.rules.sources.lustre_hpe import lustre_hpe_rules
 from gpuscope_generator.rules.sources.mig_manager import mig_manager_rules
 from gpuscope_generator.rules.sources.native import native_rules
 from gpuscope_generator.rules.sources.nccl import nccl_rules
+from gpuscope_generator.rules.sources.nfs_mountstats import nfs_mountstats_rules
 from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
+from gpuscope_generator.rules.sources.node_filesystem import node_filesystem_rules
 from gpuscope_generator.rules.sources.nvsentinel import nvsentinel_rules
 from gpuscope_generator.rules.sources.scaling import scaling_rules
 from gpuscope_generator.rules.sources.sglang import sglang_rules
@@ -76,12 +83,19 @@ RECORDING_FILES = (
     slurm_exporter_rules,
     nvsentinel_rules,
     nccl_rules,
+    filesystem_rules,
+    lustre_hpe_rules,
+    node_filesystem_rules,
+    nfs_mountstats_rules,
+    gpfs_rules,
+    fsx_rules,
     node_rules,
     fleet_rules,
     partition_rules,
     workload_rules,
     team_rules,
     model_rules,
+    filesystem_level_rules,
     cluster_rules,
     reliability_rules,
 )
