@@ -9,7 +9,7 @@ from typing import Protocol
 
 from gpuscope.collector.snapshot import SourceStatus
 from gpuscope.errors import SourceError
-from gpuscope.workloads.observation import Observation
+from gpuscope.workloads.observation import NOT_YET, Observation
 from gpuscope.workloads.plausible import plausible
 from gpuscope.workloads.scheduler_clock import SKEW_S, on_our_clock
 
@@ -107,7 +107,7 @@ class Follower:
                 self.status = replace(self.status, answered=seen.at, reason="")
             else:
                 problems = ", ".join(sorted(seen.problems))
-                self._failed(seen.reason or problems or self._silent or "the answer is not complete")
+                self._failed(seen.reason or problems or self._silent or NOT_YET)
         self.status = replace(self.status, seconds=time.monotonic() - began)
 
     def _compare(self, offset: float | None) -> None:
@@ -157,7 +157,8 @@ class Follower:
         self.status = replace(self.status, reason=reason)
 
     def _failed(self, reason: str) -> None:
-        if reason != self._silent:
-            log.warning("%s does not answer: %s", self._source.name, reason)
-        self._silent = reason
+        if not reason.startswith(NOT_YET):
+            if reason != self._silent:
+                log.warning("%s does not answer: %s", self._source.name, reason)
+            self._silent = reason
         self.status = replace(self.status, reason=reason)

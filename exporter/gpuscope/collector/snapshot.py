@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gpuscope.sampling.exposition import Exposition
+from gpuscope.workloads.observation import NOT_YET
 from gpuscope.workloads.record import JobRecord
 
 __all__ = ["CollectorSnapshot", "SourceStatus"]
@@ -23,7 +24,7 @@ class SourceStatus:
 
     name: str
     answered: float | None = None
-    reason: str = "has not answered yet"
+    reason: str = NOT_YET
     seconds: float = 0.0
     clock_offset: float | None = None
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 __all__ = [
+    "NOT_YET",
     "WHY_LENGTH",
     "Attempt",
     "Evidence",
@@ -27,6 +28,9 @@ __all__ = [
     "PartitionState",
     "Progress",
 ]
+
+NOT_YET = "has not answered yet"
+"""How the ``reason`` of an observation begins while nothing is wrong, and not everything was read once."""
 
 WHY_LENGTH = 200
 """Longest text of why a job waits, in characters."""

@@ -68,6 +68,7 @@ class Reflector(threading.Thread):
         self._stop_asked = threading.Event()
         self._version = ""
         self._failures = 0
+        self._short = 0
         self._expired = False
         self._said = ""
 
@@ -102,22 +103,42 @@ class Reflector(threading.Thread):
             version = page.version
             if self._stop_asked.is_set():
                 return
+        if not version:
+            raise ApiFailure("malformed", self.resource.path, "a list without a resource version")
         self._store.replace(self.resource.place, records)
         self._version = version
         self._well()
 
     def _watch(self) -> None:
         timeout = round(self._pace.watch_s * random.uniform(1.0, 2.0))  # noqa: S311
-        began, quiet = time.monotonic(), True
-        with self._session.watch(self.resource, self._version, max(timeout, 1)) as changes:
-            self._well()
-            for change in changes:
-                if self._stop_asked.is_set():
-                    return
-                self._take(change)
-                self._failures, self._expired, quiet = 0, False, False
-        if quiet and time.monotonic() - began < _TOO_SHORT_S:
-            raise ApiFailure("unreachable", self.resource.path, "the watch was ended at once")
+        began = time.monotonic()
+        try:
+            with self._session.watch(self.resource, self._version, max(timeout, 1)) as changes:
+                self._well()
+                for change in changes:
+                    if self._stop_asked.is_set():
+                        return
+                    self._take(change)
+                    self._failures, self._expired = 0, False
+        except ApiFailure as failure:
+            if failure.reason != "malformed":
+                raise
+            self._cut_short("malformed", failure.detail)
+            return
+        if time.monotonic() - began < _TOO_SHORT_S:
+            self._cut_short("short_watch", "watches are ended at once")
+        else:
+            self._short = 0
+
+    def _cut_short(self, reason: str, detail: str) -> None:
+        """A watch told nothing for long. Lists tell what is there, one after each pause, so that nothing is broken."""
+        self._store.count(f"{reason}:{self.resource.label}")
+        self._short += 1
+        if self._short > 1 or reason == "malformed":
+            self._version = ""
+        if self._short == _RELIST_AFTER:
+            log.warning("%s: %s; it is listed again and again instead", self.resource.path, detail)
+        self._stop_asked.wait(self._pause(self._short - 1))
 
     def _take(self, change: WatchEvent) -> None:
         place = self.resource.place
@@ -150,20 +171,21 @@ class Reflector(threading.Thread):
             # Nothing is wrong: too much happened since the last version, and a list tells what is there now.
             self._store.count(f"expired:{label}")
             again, self._expired, self._version = self._expired, True, ""
-            self._stop_asked.wait(self._pause() if again else 0.0)
-            return
-        if failure.reason in {"not_found", "malformed"} or self._failures >= _RELIST_AFTER:
+            if not again:
+                return
+        if failure.reason in {"not_found", "malformed", "expired"} or self._failures >= _RELIST_AFTER:
             self._version = ""
-        self._store.count(f"{failure.reason}:{label}")
+        if failure.reason != "expired":
+            self._store.count(f"{failure.reason}:{label}")
         # Without a role a kind is left out; without a valid token nothing at all is known.
         refused = failure.reason == "forbidden"
         self._store.set_health(self.resource.place, denied=refused, broken_since=self._clock(), failure=failure)
         if self._said != failure.reason and not failure.of_all:
             log.warning("%s", failure)  # whoever follows the source says once what concerns all kinds
             self._said = failure.reason
-        self._stop_asked.wait(self._pace.refused_s if refused else self._pause())
+        self._stop_asked.wait(self._pace.refused_s if refused else self._pause(self._failures))
         self._failures += 1
 
-    def _pause(self) -> float:
-        longest = min(self._pace.retry_limit_s, self._pace.retry_s * 2.0 ** min(self._failures, 10))
+    def _pause(self, failures: int) -> float:
+        longest = min(self._pace.retry_limit_s, self._pace.retry_s * 2.0 ** min(failures, 10))
         return longest * random.uniform(0.5, 1.0)  # noqa: S311

@@ -19,7 +19,7 @@ from gpuscope.workloads.kubernetes.reflector import Pace, Reflector
 from gpuscope.workloads.kubernetes.resources import CLAIM, EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS, Place, Resource
 from gpuscope.workloads.kubernetes.session import Session
 from gpuscope.workloads.kubernetes.store import ObjectStore, Snapshot
-from gpuscope.workloads.observation import JobKey, KnownAttempts, Observation
+from gpuscope.workloads.observation import NOT_YET, JobKey, KnownAttempts, Observation
 from gpuscope.workloads.scheduler_clock import SchedulerClock
 
 __all__ = ["KubernetesSource"]
@@ -70,6 +70,7 @@ class KubernetesSource:
         self._discovered = False
         self._whole = False
         self._failure: ApiFailure | None = None
+        self._stands, self._of_all = "", False
         self._stop = threading.Event()
         self._discovery = threading.Thread(target=self._look_for_kinds, name="kubernetes-discovery", daemon=True)
 
@@ -99,36 +100,50 @@ class KubernetesSource:
         """
         snapshot, offset = self._store.take(), self._session.clock.offset
         if not self._started_well(snapshot):
+            reason = self._reason(snapshot, complete=False)
             return Observation(
-                "kubernetes", now, complete=False, reason=self._reason(snapshot), problems=snapshot.problems,
-                clock_offset=offset,
-            )  # fmt: skip
+                "kubernetes", now, complete=False, reason=reason, problems=snapshot.problems, clock_offset=offset
+            )
         broken = {place for place, health in snapshot.health.items() if health.broken_since is not None}
         denied = {place for place, health in snapshot.health.items() if health.denied}
         lost = {place for place in broken if self._long_broken(snapshot, place, now)}
         there = now + (offset or 0.0)  # what objects tell is told by the cluster's clock
         jobs, pods = self._present.jobs(snapshot, there, frozenset(denied | lost | self._unlisted(snapshot)))
+        complete = self._discovered and not (broken - denied) and not self._unlisted(snapshot) - denied
         return Observation(
             source="kubernetes",
             at=now,
             jobs=tuple(jobs),
             nodes=tuple(nodes(snapshot)),
-            complete=self._discovered and not (broken - denied) and not self._unlisted(snapshot) - denied,
-            reason=self._reason(snapshot),
+            complete=complete,
+            reason=self._reason(snapshot, complete=complete),
             problems=snapshot.problems,
             pods=pods,
             clock_offset=offset,
         )
 
-    def _reason(self, snapshot: Snapshot) -> str:
-        """Why something cannot be read that may be read; one line, whichever kind met it first."""
+    def _reason(self, snapshot: Snapshot, *, complete: bool) -> str:
+        """Why something cannot be read that may be read; the first and most telling reason stays while that is so."""
+        if complete:
+            self._stands, self._of_all = "", False
+            return ""
+        reason, of_all = self._reason_now(snapshot)
+        if reason and (not self._stands or (of_all and not self._of_all)):
+            self._stands, self._of_all = reason, of_all
+        if self._stands:
+            return self._stands
+        lists = ", ".join(sorted({place.kind for place in self._unlisted(snapshot)}))
+        return f"{NOT_YET}: lists {lists}" if lists else NOT_YET
+
+    def _reason_now(self, snapshot: Snapshot) -> tuple[str, bool]:
+        """One line, whichever kind met it first, and whether it concerns all kinds."""
         failures = {place: one.failure for place, one in snapshot.health.items() if one.failure and not one.denied}
         every = [failure for failure in (self._failure, *failures.values()) if failure is not None and failure.of_all]
         if every:
-            return min(f"{failure.reason}: {failure.detail}" for failure in every)
+            return min(f"{failure.reason}: {failure.detail}" for failure in every), True
         if self._failure is not None:
-            return f"{self._failure.reason}: {self._failure.detail}"
-        return ", ".join(sorted({f"{place.kind}: {failure.reason}" for place, failure in failures.items()}))
+            return f"{self._failure.reason}: {self._failure.detail}", False
+        return ", ".join(sorted({f"{place.kind}: {failure.reason}" for place, failure in failures.items()})), False
 
     def _started_well(self, snapshot: Snapshot) -> bool:
         """Whether every kind was listed once, or cannot be. Without its pods a job's attempts would be told wrong."""

@@ -36,6 +36,7 @@ class ApiServer:
         self.failing: dict[str, int] = {}
         self.leases: dict[str, dict] = {}
         self.requests: list[tuple[str, dict[str, str]]] = []
+        self.short_watch: bytes | None = None
         self.cuts = 0
         self.bookmarks = 0
         self.expiries = 0
@@ -242,6 +243,8 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
                 self._status(404)
             elif {plural, f"{namespace}/{plural}", namespace or "*"} & server.forbidden:
                 self._status(403)
+            elif "watch" in query and server.short_watch is not None:
+                self._answer(server.short_watch, 200)
             elif "watch" in query:
                 self._watch(path, int(query["resourceVersion"]), namespace)
             else:

@@ -289,7 +289,7 @@ def test_watch_that_is_ended_at_once_is_not_asked_for_without_a_pause(server: Ap
 
     def ended(_: object) -> object:
         server.cut()  # at each look: a watch may begin just behind a cut, and then stay
-        return cluster.problems.get("unreachable:jobs")
+        return cluster.problems.get("short_watch:jobs")
 
     cluster.see(ended)
     cluster.see(lambda seen: seen.complete)
