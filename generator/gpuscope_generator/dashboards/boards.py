@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.dashboards.cluster import cluster_board
+from gpuscope_generator.dashboards.inference import inference_board
 from gpuscope_generator.dashboards.partition import partition_board
 from gpuscope_generator.dashboards.task import task_board
 from gpuscope_generator.dashboards.training import training_board
@@ -14,6 +15,7 @@ __all__ = ["BOARDS", "boards"]
 BOARDS = (
     task_board,
     training_board,
+    inference_board,
     cluster_board,
     partition_board,
 )

@@ -16,7 +16,7 @@ def bounds_in_seconds(buckets: Vector) -> Vector:
     PromQL cannot calculate with labels, so the point is moved in the text. A bound that is written with an exponent
     stays as it is, with ``ms`` behind it, and is no bound any more: it is left out of quantiles, not misread.
     """
-    marked = label_replace(buckets, "le", f"$1{_MARK}", "le", r"([^+].*)")
+    marked = label_replace(buckets, "le", f"${{1}}{_MARK}", "le", r"([^+].*)")
     for digits, text in (
         (r"(\d+)(\d{3})", "$1.$2$3"),
         (r"(\d{3})()", "0.$1$3"),
