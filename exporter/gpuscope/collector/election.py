@@ -1,6 +1,7 @@
 """Which of several collectors of one cluster counts; the others wait, so that sums do not double."""
 
 import fcntl
+import logging
 import os
 import socket
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ from typing import Protocol
 from gpuscope.errors import ConfigError
 
 __all__ = ["Election", "FileLock", "Together"]
+
+log = logging.getLogger("gpuscope.collector")
 
 
 class Election(Protocol):
@@ -30,30 +33,46 @@ class FileLock:
     """A lock beside the state file: whoever shares the file shares the lock, and the kernel frees it with the process.
 
     Args:
-        state_file: the state file; the lock is ``<state file>.lock``.
+        state_file: the state file, by whichever of its names: links are followed. The lock is ``<state file>.lock``.
 
     Raises:
         ConfigError: there can be no such file.
     """
 
     def __init__(self, state_file: Path) -> None:
-        self._path = state_file.with_name(state_file.name + ".lock")
         try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
-        except OSError as error:
-            raise ConfigError(f"--state-file {state_file}: no lock beside it: {error.strerror}") from error
+            resolved = state_file.resolve()
+            self._path = resolved.with_name(resolved.name + ".lock")
+            self._file = self._open()
+        except (OSError, RuntimeError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise ConfigError(f"--state-file {state_file}: no lock beside it: {reason}") from error
         self._held = False
 
     def hold(self) -> str:
-        """Locks the file, unless another process has it."""
-        if self._held:
-            return ""
+        """Locks the file, unless another process has it.
+
+        A lock on a file that was removed or replaced protects nothing, for the next one locks the new file: so that is
+        noticed, and the new one is wanted.
+        """
         try:
+            if not self._there():
+                if self._held:
+                    log.warning("%s was removed or replaced: whether this collector leads is asked anew", self._path)
+                self._held = False
+                new = self._open()
+                os.close(self._file)
+                self._file = new
+            if self._held:
+                return ""
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return f"{self._path} is locked by {self._holder()}, which leads"
         except OSError as error:
             return f"{self._path} cannot be locked: {error.strerror}"
+        if not self._there():  # it was replaced in between
+            self.release()
+            return f"{self._path} was replaced while it was locked"
         self._held = True
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
@@ -61,9 +80,20 @@ class FileLock:
 
     def release(self) -> None:
         """Unlocks the file; it stays, for a lock on a file that is not there any more protects nothing."""
-        if self._held:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
+        fcntl.flock(self._file, fcntl.LOCK_UN)
         self._held = False
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+
+    def _there(self) -> bool:
+        """Whether the file that is open is the one that has its name."""
+        try:
+            named = self._path.stat()
+        except FileNotFoundError:
+            return False
+        own = os.fstat(self._file)
+        return (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)
 
     def _holder(self) -> str:
         return os.pread(self._file, 200, 0).decode("utf-8", "replace").strip() or "another process"
