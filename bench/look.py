@@ -1,0 +1,269 @@
+"""Draws every board on a simulated cluster in headless Chromium; what cannot be read at 3 a.m. can be seen there.
+
+`make look` runs it. It fails on an error in the console, a failed query, a panel that cannot be drawn, and a panel
+without data that ``bench/look.yaml`` does not allow. Pictures lie in build/look/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import requests
+
+from gpuscope.errors import GpuscopeError
+from gpuscope_generator.live.allowed import load_allowed
+from gpuscope_generator.live.choice import choose
+from gpuscope_generator.live.prometheus import Prometheus
+from gpuscope_generator.preview.shelf import built
+from gpuscope_generator.remote import Access
+from gpuscope_generator.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+OUT = ROOT / "build/look"
+TOOLS = Path(sys.executable).parent
+SIZES = {"1440": (1440, 900), "1280": (1280, 720)}
+START_S = 90
+"""For a program to come up on a busy machine."""
+
+
+@dataclass
+class Finding:
+    """Something that somebody must look at."""
+
+    page: str
+    what: str
+
+
+@dataclass
+class Page:
+    """One picture to take.
+
+    Attributes:
+        board: its noun.
+        picked: the first value of every variable is chosen, in place of what the board opens with.
+        ids: keys of the panels by number.
+    """
+
+    board: str
+    name: str
+    url: str
+    size: tuple[int, int]
+    picked: bool
+    ids: Mapping[str, str]
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+
+def main() -> int:
+    options = _options()
+    OUT.mkdir(parents=True, exist_ok=True)
+    for old in OUT.glob("*.png"):
+        old.unlink()
+    with contextlib.ExitStack() as stack:
+        url = options.prometheus or stack.enter_context(_cluster(options.wait))
+        page = stack.enter_context(_preview(url))
+        shelf = built(Settings())
+        known = [key for keys in shelf.keys.values() for key in keys.values()]
+        allowed = load_allowed(options.allow_empty, options.profile, known)
+        pages = list(_pages(page, url, options))
+        _look(pages)
+    findings = list(_findings(pages, allowed))
+    _report(pages, findings)
+    return 1 if findings else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--prometheus", help="a running one, in place of a simulated cluster")
+    parser.add_argument("--board", action="append", help="only this board; may be repeated")
+    parser.add_argument("--theme", action="append", choices=("dark", "light"), help="only this theme")
+    parser.add_argument("--size", action="append", choices=tuple(SIZES), help="only this width")
+    parser.add_argument("--wait", type=float, default=420, help="seconds for the cluster to make data")
+    parser.add_argument("--range", default="15m", help="how far the boards look back")
+    parser.add_argument("--allow-empty", type=Path, default=ROOT / "bench/look.yaml", help="panels that may be empty")
+    parser.add_argument("--profile", default="all", help="which profile of that file holds, besides all")
+    return parser.parse_args()
+
+
+@contextlib.contextmanager
+def _running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL, cwd=ROOT)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def _cluster(wait_s: float) -> Iterator[str]:
+    """The demo with our rules, after it had time to make data; gives the address of its Prometheus."""
+    rules = OUT / "rules"
+    shutil.rmtree(rules, ignore_errors=True)
+    subprocess.run([TOOLS / "gpuscope-generator", "rules", "--out", rules], check=True, stdout=subprocess.DEVNULL)
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}"
+    files = [part for path in sorted(rules.glob("alert_rules/*/")) for part in ("--rules", f"{path}/*.yaml")]
+    command = [TOOLS / "gpuscope", "demo", "--no-color", "--cache-dir", ROOT / ".cache"]
+    with _running([str(part) for part in (*command, "--prometheus-port", port, *files)], OUT / "cluster.log") as demo:
+        _wait_for(f"{url}/-/ready", demo, OUT / "cluster.log")
+        end = time.monotonic() + wait_s
+        while (left := end - time.monotonic()) > 0:
+            print(f"\rdata in {left:.0f} s ", end="", file=sys.stderr, flush=True)
+            time.sleep(min(5, left))
+        print(file=sys.stderr)
+        yield url
+
+
+@contextlib.contextmanager
+def _preview(prometheus: str) -> Iterator[str]:
+    port = _free_port()
+    log = OUT / "preview.log"
+    command = [str(TOOLS / "gpuscope-generator"), "preview", "--prometheus", prometheus]
+    with _running([*command, "--listen-address", f"127.0.0.1:{port}"], log) as server:
+        _wait_for(f"http://127.0.0.1:{port}/api/boards", server, log)
+        yield f"http://127.0.0.1:{port}"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START_S
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        try:
+            if requests.get(url, timeout=5).status_code == 200:
+                return
+        except requests.ConnectionError:
+            pass
+        time.sleep(0.2)
+    last = log.read_text(errors="replace").strip().splitlines()[-5:]
+    raise SystemExit("\n".join([f"look: {url} does not answer", *last]))
+
+
+def _pages(preview: str, prometheus: str, options: argparse.Namespace) -> Iterator[Page]:
+    asked = Prometheus(prometheus, Access())
+    now = time.time()
+    menu = requests.get(f"{preview}/api/boards", timeout=30).json()["boards"]
+    for entry in menu:
+        noun = entry["uid"].removeprefix("gpuscope-")
+        if options.board and noun not in options.board:
+            continue
+        board = requests.get(f"{preview}/api/boards/{entry['uid']}", timeout=30).json()
+        picked = choose(board, asked, now - 900, now).picked
+        common = [("from", f"now-{options.range}"), ("to", "now"), ("refresh", "")]
+        for theme in options.theme or ("dark", "light"):
+            for size in options.size or SIZES:
+                name = f"{noun}-{theme}-{size}"
+                query = urlencode([*common, ("theme", theme), ("open", "all")])
+                yield Page(noun, name, f"{preview}{entry['url']}?{query}", SIZES[size], False, entry["keys"])
+        theme, size = (options.theme or ["dark"])[0], (options.size or ["1440"])[0]
+        chosen = [(f"var-{key}", one) for key, value in picked.items() for one in _several(value)]
+        query = urlencode([*common, ("theme", theme), ("open", "all"), *chosen])
+        url = f"{preview}{entry['url']}?{query}"
+        yield Page(noun, f"{noun}-picked-{theme}-{size}", url, SIZES[size], True, entry["keys"])
+        query = urlencode([*common, ("theme", theme)])
+        yield Page(noun, f"{noun}-opening-{theme}-{size}", f"{preview}{entry['url']}?{query}", SIZES[size], False, {})
+
+
+def _several(value: str | Sequence[str]) -> Sequence[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _look(pages: Sequence[Page]) -> None:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        raise SystemExit("look: no Chromium: sudo apt-get install chromium")
+    plan = OUT / "plan.json"
+    plan.write_text(
+        json.dumps(
+            {
+                "chromium": chromium,
+                "pages": [
+                    {
+                        "name": page.name,
+                        "url": page.url,
+                        "width": page.size[0],
+                        "height": page.size[1],
+                        "picture": str(OUT / f"{page.name}.png"),
+                        "whole": "-opening-" not in page.name,
+                    }
+                    for page in pages
+                ],
+            }
+        )
+    )
+    by_name = {page.name: page for page in pages}
+    command = ["node", str(ROOT / "generator/preview/look.mjs"), str(plan)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            found = json.loads(line)
+            by_name[found["name"]].found = found
+            print(f"{found['name']}: {len(found['panels'])} panels in {found['took_s']:.1f} s", file=sys.stderr)
+    if process.returncode:
+        raise SystemExit(f"look: Chromium could not be driven: exit code {process.returncode}")
+
+
+def _findings(pages: Sequence[Page], allowed: Mapping[str, str]) -> Iterator[Finding]:
+    full = {
+        (page.board, panel["id"])
+        for page in pages
+        if page.picked
+        for panel in page.found["panels"]
+        if panel["state"] == "ok"
+    }
+    for page in pages:
+        for text in [*page.found["console"], *page.found["problems"]]:
+            yield Finding(page.name, text)
+        for panel in page.found["panels"]:
+            key = page.ids.get(panel["id"], "")
+            state = panel["state"]
+            # A panel that needs a choice has data once it is made; after one, another panel's entity may be gone.
+            excused = state in ("empty", "nan") and (
+                not key or page.picked or key in allowed or (page.board, panel["id"]) in full
+            )
+            if state != "ok" and not excused:
+                yield Finding(page.name, f"{key or panel['title']}: {state} {panel['message']}".strip())
+
+
+def _report(pages: Sequence[Page], findings: Sequence[Finding]) -> None:
+    print(f"{'picture':40} {'panels':>6} {'ok':>4} {'empty':>6} {'bad':>4} {'s':>6}")
+    for page in pages:
+        states = [panel["state"] for panel in page.found["panels"]]
+        good, empty = states.count("ok"), states.count("empty") + states.count("nan")
+        bad = len(states) - good - empty
+        print(f"{page.name:40} {len(states):6} {good:4} {empty:6} {bad:4} {page.found['took_s']:6.1f}")
+    for text in sorted({f"{finding.page}: {finding.what}" for finding in findings}):
+        print(f"  {text}")
+    print(f"{len(findings)} findings; pictures in {OUT.relative_to(ROOT)}/ (rendered with Grafana's UI library)")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except GpuscopeError as error:
+        sys.exit(f"look: {error}")
