@@ -83,6 +83,7 @@ def _document(job: JobRecord) -> dict[str, Any]:
         "queue": facts.queue or None,
         "user": facts.user or None,
         "gpus": facts.gpus,
+        "tasks": facts.tasks,
         "created": rfc3339(job.created),
         "state": None if job.outcome else job.state.value,
         "state_since": None if job.outcome else rfc3339(job.since),

@@ -56,7 +56,7 @@ def alive_samples(records: Iterable[JobRecord], owner_of: OwnerOf) -> Iterator[S
     alive: Counter[Labels] = Counter()
     for record in records:
         if record.outcome is None:
-            alive[(*owner_of(record)[:4], record.state.value)] += 1
+            alive[(*owner_of(record)[:4], record.state.value)] += record.facts.tasks
     for labels, count in alive.items():
         yield Sample(m.JOBS, labels, float(count))
 

@@ -68,7 +68,7 @@ def select(records: Iterable[JobRecord], limit: int) -> Selection:
     for record in records:
         if waits_in_array(record):
             key = record.key
-            arrays[key.scheduler, key.namespace, record.facts.name, key.uid.rpartition("_")[0]] += 1
+            arrays[key.scheduler, key.namespace, record.facts.name, key.uid.rpartition("_")[0]] += record.facts.tasks
         else:
             found.append(record)
     if len(found) <= limit:

@@ -110,8 +110,8 @@ class Evidence:
         xids: (code, seconds before the end) of XIDs on the attempt's nodes; negative after it.
         nodes_lost: nodes of the attempt that went away around its end.
         maintenance: whether one of its nodes was drained on purpose.
-        requested_by_user: whether its user asked for the end, or a person for the requeue; ``None`` where that cannot be
-            known, as where an administrator or a health check may have done it.
+        requested_by_user: whether its user asked for the end, or a person for the requeue; ``None`` where nobody can
+            know, as where an administrator or a health check may have done it.
         log_signals: words that the job's own output or sidecar gave (``cuda_out_of_memory``, ``nccl_timeout``).
         node_signals: (word, seconds before the end) of what was measured on the attempt's nodes (``rdma_port_down``).
         nodes_watched: whether agents watched all of its nodes to the end, so that no XID means that there was none.
@@ -163,7 +163,18 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """What a job is; empty or ``None`` where the scheduler does not say."""
+    """What a job is; empty or ``None`` where the scheduler does not say.
+
+    Attributes:
+        name: as its user wrote it.
+        kind: of workload.
+        team: whom it is charged to.
+        queue: where it waits or runs.
+        user: who submitted it.
+        gpus: GPUs that it has or asks for.
+        priority: class or quality of service.
+        tasks: how many tasks of its array it stands for while they wait, where there are too many to tell each.
+    """
 
     name: str
     kind: str
@@ -172,6 +183,7 @@ class JobFacts:
     user: str = ""
     gpus: int | None = None
     priority: str = ""
+    tasks: int = 1
 
 
 @dataclass(frozen=True, slots=True)

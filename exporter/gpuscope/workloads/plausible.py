@@ -151,7 +151,7 @@ def _facts(facts: JobFacts, findings: _Findings) -> JobFacts:
     if told == texts and gpus == facts.gpus:
         return facts
     name, kind, team, queue, user, priority = told
-    return JobFacts(name, kind, team, queue, user, gpus, priority)
+    return JobFacts(name, kind, team, queue, user, gpus, priority, facts.tasks)
 
 
 def _gpus(count: int | None, findings: _Findings) -> int | None:

@@ -139,3 +139,18 @@ def test_what_only_waits_or_is_over_is_not_written_at_every_look(tmp_path: Path)
     assert (seconds["queued"], seconds["training"]) == (pytest.approx(40 + KEPT_FOR_S), 10)
     assert written(file, "24_1") == 50 + KEPT_FOR_S
     store.close()
+
+
+def test_one_task_stands_for_all_of_a_long_array(book: Book) -> None:
+    waits = task(0)
+    facts = JobFacts("sweep", "array_task", team="nlp", queue="h100", gpus=1, tasks=5000)
+    look(book, 1, ObservedJob(waits.key, facts, waits.created, waits.state))
+    assert values(book, "training_array_tasks_waiting") == {("slurm", "", "sweep", "24"): 5000}
+    assert values(book, "training_jobs") == {("slurm", "", "nlp", "h100", "queued"): 5000}
+    rest = JobFacts("sweep", "array_task", team="nlp", queue="h100", gpus=1, tasks=4999)
+    began = task(0, JobState.TRAINING, Attempt(0, T0 + 2))
+    look(book, 3, began, ObservedJob(task(1).key, rest, waits.created, waits.state))
+    assert values(book, "training_array_tasks_waiting") == {("slurm", "", "sweep", "24"): 4999}
+    assert values(book, "training_jobs")["slurm", "", "nlp", "h100", "training"] == 1
+    assert sum(values(book, "training_jobs_created_total").values()) == 2
+    assert sum(values(book, "training_jobs_forgotten_total").values()) == 0

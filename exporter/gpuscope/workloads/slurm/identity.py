@@ -4,8 +4,10 @@ A job is its number and the second of its submission. slurmctld overwrites that 
 know of the attempts before: so a job keeps the submission by which it was first known, through a restart as well.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
+
+from gpuscope.workloads.observation import JobKey
 
 __all__ = ["Identities", "KnownNumber"]
 
@@ -61,6 +63,17 @@ class Identities:
             submitted = submissions[0]
         self._known[uid] = KnownNumber(submitted, alive_at, restarts)
         return submitted
+
+    def of_arrays(self, arrays: Collection[int], told: Collection[str]) -> frozenset[JobKey]:
+        """Jobs that are tasks of these arrays and are not among those that are told."""
+        if not arrays:
+            return frozenset()
+        numbers = {str(array) for array in arrays}
+        return frozenset(
+            JobKey("slurm", "", uid, known.submitted)
+            for uid, known in self._known.items()
+            if "_" in uid and uid not in told and uid.partition("_")[0] in numbers
+        )
 
     def forget(self, now: float) -> None:
         """Forgets numbers that were last alive more than a day ago."""

@@ -1,7 +1,6 @@
 """Puts the records of one job together: its attempts, the tasks of an array, the components of a heterogeneous job."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gpuscope.workloads.observation import (
@@ -21,15 +20,13 @@ from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow
 from gpuscope.workloads.slurm.states import base_of, job_state, outcome, strange_words
 
-__all__ = ["Memory", "assemble", "tasks_of"]
+__all__ = ["Memory", "assemble"]
 
-MAX_WAITING_TASKS = 1000
-_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job", "array_too_long"})
+_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job"})
 _REQUEUED_FROM = frozenset({"REQUEUED", "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "FAILED"})
 """Ends that another attempt may follow; ``FAILED`` is the completion log's word for a requeue by exit code."""
 _SUBMISSION_S = 60
 """So far apart are the components of a heterogeneous job submitted, at the most."""
-_TASKS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([1-9][0-9]*))?)?")
 
 
 @dataclass(slots=True)
@@ -59,7 +56,7 @@ def assemble(
     """All jobs.
 
     Args:
-        live: records of slurmctld.
+        live: records of slurmctld, each of one job or of the first of many tasks of an array.
         history: records of slurmdbd or of the completion log, each of one attempt.
         nodes: by name.
         memory: (id, component) -> what is remembered; brought up to date.
@@ -70,8 +67,7 @@ def assemble(
     hidden = not _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
     present: dict[tuple[str, int], JobRow] = {}
     for row in live:
-        for uid, one in _expanded(row, problems):
-            present[uid, one.het_offset or 0] = one
+        present[_uid(row), row.het_offset or 0] = row
     past: dict[tuple[str, int], list[JobRow]] = {}
     for row in history:
         # Tasks of an array that wait are slurmctld's to tell: they run from there.
@@ -95,21 +91,6 @@ def assemble(
     return [merge_components(jobs) for jobs in components.values()]
 
 
-def tasks_of(text: str, limit: int = MAX_WAITING_TASKS) -> tuple[list[int], bool]:
-    """Indexes of an array's tasks that wait, from ``1,4-8:2%3``, and whether these are all that the text names."""
-    found: list[int] = []
-    for part in text.partition("%")[0].split(","):
-        match = _TASKS.fullmatch(part)
-        if match is None:
-            return found, False
-        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-        for index in range(first, last + 1, step):
-            if len(found) >= limit:
-                return found, False
-            found.append(index)
-    return found, True
-
-
 def _of_last_job(rows: Sequence[JobRow]) -> Sequence[JobRow]:
     """Rows of the last job of a number: one that was used again, after Slurm lost its state, names several jobs."""
     first = len(rows) - 1
@@ -129,17 +110,6 @@ def _uid(row: JobRow) -> str:
     if row.het_job:
         return str(row.het_job)
     return str(row.job_id) if row.array_job is None or row.array_task is None else f"{row.array_job}_{row.array_task}"
-
-
-def _expanded(row: JobRow, problems: Problems) -> Iterator[tuple[str, JobRow]]:
-    if not row.array_tasks:
-        yield _uid(row), row
-        return
-    tasks, whole = tasks_of(row.array_tasks)
-    if not whole:
-        problems.add("array_too_long", row.array_tasks)
-    for task in tasks:
-        yield f"{row.array_job or row.job_id}_{task}", replace(row, array_task=task, array_tasks="")
 
 
 def _job(
@@ -205,7 +175,7 @@ def _observed(uid: str, row: JobRow, restarts: int, known: Memory) -> ObservedJo
     state = JobState.UNKNOWN if ended_as else job_state(row.states, row.reason, restarts)
     return ObservedJob(
         key=JobKey("slurm", "", uid, known.submitted),
-        facts=JobFacts(row.name, _kind(row), row.account, row.partition, row.user, row.gpus, row.qos),
+        facts=JobFacts(row.name, _kind(row), row.account, row.partition, row.user, row.gpus, row.qos, row.tasks),
         created=known.created,
         state=state,
         attempts=tuple(known.attempts.values()),

@@ -16,6 +16,7 @@ class JobRow:
         array_job: number of the array.
         array_task: index in it.
         array_tasks: indexes of tasks that wait, as Slurm writes them (``2-4%1``); one record stands for all of them.
+        tasks: how many tasks that wait it stands for.
         het_job: number of the heterogeneous job that it is a component of.
         het_offset: which component.
         name: as its user wrote it.
@@ -46,6 +47,7 @@ class JobRow:
     array_job: int | None = None
     array_task: int | None = None
     array_tasks: str = ""
+    tasks: int = 1
     het_job: int | None = None
     het_offset: int | None = None
     name: str = ""

@@ -6,9 +6,10 @@ from datetime import tzinfo
 from pathlib import Path
 
 from gpuscope.errors import SourceError
-from gpuscope.workloads.observation import Observation, ObservedJob, ObservedNode, ObservedPartition
+from gpuscope.workloads.observation import JobKey, Observation, ObservedJob, ObservedNode, ObservedPartition
 from gpuscope.workloads.scheduler_clock import SchedulerClock
 from gpuscope.workloads.slurm.accounting import Accounting
+from gpuscope.workloads.slurm.arrays import Arrays
 from gpuscope.workloads.slurm.command import SlurmCommands
 from gpuscope.workloads.slurm.completion import CompletionLog
 from gpuscope.workloads.slurm.controller import Controller
@@ -25,7 +26,7 @@ __all__ = ["SlurmSource"]
 HISTORY_S = 24 * 3600.0
 ACCOUNTING_EVERY_S = 120.0
 
-_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job", "array_too_long"})
+_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job"})
 
 
 class SlurmSource:
@@ -63,6 +64,7 @@ class SlurmSource:
         self._completions = None if completion_log is None else CompletionLog(completion_log, completion_zone)
         self._history_s = history_s
         self._log = ProblemLog()
+        self._arrays = Arrays()
         self._known = known or {}
         self._identities: Identities | None = None
         self._memory: dict[tuple[str, int], Memory] = {}
@@ -90,6 +92,7 @@ class SlurmSource:
         jobs: Sequence[ObservedJob] = ()
         nodes: Sequence[ObservedNode] = ()
         partitions: Sequence[ObservedPartition] = ()
+        hidden: frozenset[JobKey] = frozenset()
         complete = False
         try:
             live, node_rows = self._controller.read(problems)
@@ -103,14 +106,25 @@ class SlurmSource:
             there = now + (self._clock.offset or 0.0)
             history, complete = self._history(live, now, there, problems)
             by_name = {node.name: node for node in nodes}
-            jobs = assemble(live, history, by_name, self._memory, self._identities_from(there - now), problems, there)
+            identities = self._identities_from(there - now)
+            told_apart = self._arrays.apart(live, problems)
+            jobs = assemble(told_apart, history, by_name, self._memory, identities, problems, there)
+            hidden = identities.of_arrays(self._arrays.long, {job.key.uid for job in jobs})
             self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
             complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
         if self._commands.stopped:
             return Observation("slurm", now, complete=False, reason="stopped")
         told = self._log.tell(problems)
         return Observation(
-            "slurm", now, jobs, nodes, complete, told, partitions=partitions, clock_offset=self._clock.offset
+            "slurm",
+            now,
+            jobs,
+            nodes,
+            complete,
+            told,
+            partitions=partitions,
+            hidden=hidden,
+            clock_offset=self._clock.offset,
         )
 
     def _identities_from(self, offset: float) -> Identities:

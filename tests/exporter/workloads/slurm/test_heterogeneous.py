@@ -3,8 +3,9 @@
 import pytest
 
 from gpuscope.workloads.observation import JobState, NodeState, ObservedJob, ObservedNode, Outcome
+from gpuscope.workloads.slurm.arrays import tasks_of
 from gpuscope.workloads.slurm.identity import Identities
-from gpuscope.workloads.slurm.jobs import Memory, assemble, tasks_of
+from gpuscope.workloads.slurm.jobs import Memory, assemble
 from gpuscope.workloads.slurm.problems import Problems
 from gpuscope.workloads.slurm.row import JobRow
 
@@ -53,12 +54,18 @@ def test_gpus_that_one_does_not_tell_are_not_known() -> None:
         ("3-4%1", [3, 4], True),
         ("1,4-8:2", [1, 4, 6, 8], True),
         ("7", [7], True),
-        ("0-9", [0, 1, 2], False),
         ("1-...", [], False),
+        ("1,3-...", [1], False),
+        ("99999999999", [], False),
     ],
 )
 def test_tasks_that_wait(text: str, tasks: list[int], whole: bool) -> None:
-    assert tasks_of(text, limit=3 if text == "0-9" else 100) == (tasks, whole)
+    assert tasks_of(text, limit=100) == (tasks, len(tasks), whole)
+
+
+def test_many_tasks_are_counted_and_not_listed() -> None:
+    assert tasks_of("0-9,20-28:2", limit=3) == ([0, 1, 2], 15, True)
+    assert tasks_of("0-999999999,1-999999999", limit=1) == ([0], 10_000_000, True)
 
 
 def test_a_failure_and_a_node_that_slurmctld_misses_minutes_later() -> None:

@@ -61,7 +61,7 @@ def test_ends(slurm: Slurm, release: str, use_json: bool) -> None:
         stopped = job(seen, "8")
         assert stopped.outcome is Outcome.CANCELLED
         assert stopped.attempts[0].evidence.reason == "cancelled by uid 0"
-        assert stopped.attempts[0].evidence.requested_by_user is None
+        assert stopped.attempts[0].evidence.requested_by_user is True  # it was a job of root's
         assert stopped.attempts[0].evidence.nodes_lost == ()
     if "4" in known and job(seen, "4").outcome is not None:
         assert job(seen, "4").outcome is Outcome.TIMED_OUT

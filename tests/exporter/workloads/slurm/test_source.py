@@ -316,14 +316,6 @@ def test_a_name_with_line_breaks_cannot_invent_an_end(slurm: Slurm) -> None:
     assert (seen.complete, dict(seen.problems)) == (False, {"ambiguous_job": 1})
 
 
-def test_an_array_that_is_too_long_is_told_in_part(slurm: Slurm) -> None:
-    folder = slurm("22.05-requeued")
-    change_job(folder, 5, array_task_string="2-5000%1")
-    seen = SlurmSource(folder).observe(NOW)
-    assert sum(one.facts.kind == "array_task" for one in seen.jobs) == 1001
-    assert (seen.complete, dict(seen.problems)) == (False, {"array_too_long": 1})
-
-
 def test_an_unknown_release_is_read_as_text(slurm: Slurm) -> None:
     folder = slurm("22.05-requeued")
     (folder / "version.txt").write_text("something else\n")

@@ -1,4 +1,4 @@
-"""The collector beside a Slurm whose clock is off."""
+"""The collector beside a Slurm whose jobs come as the test goes on: its clock may be off, its arrays may be long."""
 
 import json
 import time
@@ -56,3 +56,19 @@ def test_clock_of_slurm_that_is_off_loses_nothing(collector: Start, slurm: Calla
     assert known == pytest.approx(ahead, abs=2)
     assert one.total("gpuscope_collector_problems_total", 'reason="clock_skew"') == 1
     assert one.log.count("its clock is 7") == 1
+
+
+def test_collector_that_starts_beside_a_long_array_becomes_ready(
+    collector: Start, slurm: Callable[[str], Path]
+) -> None:
+    cluster = _Slurm(slurm("24.11-nodedead"), 0)
+    array = {"array_job_id": 42, "array_task_string": "0-4999%8", "state_reason": "Priority"}
+    cluster.put(42, "PENDING", **array)
+    cluster.put(1, "RUNNING", start_time=cluster.second, nodes="gpu-1")
+    one = collector("--slurm", "--slurm.commands", str(cluster.folder))
+    one.wait(Running.ready, "an answer of Slurm")
+    told = {job["job_id"]: (job["tasks"], job["state"], job["why"]) for job in one.jobs()}
+    assert told == {"42_0": (5000, "queued", "Priority"), "1": (1, "training", None)}
+    assert one.value('gpuscope_collector_source_up{scheduler="slurm"}') == 1
+    assert one.total("gpuscope_collector_problems_total", 'reason="array_too_long"') >= 1
+    assert "does not answer" not in one.log
