@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.dashboards.cluster import cluster_board
+from gpuscope_generator.dashboards.filesystem import filesystem_board
 from gpuscope_generator.dashboards.inference import inference_board
 from gpuscope_generator.dashboards.partition import partition_board
 from gpuscope_generator.dashboards.task import task_board
@@ -17,6 +18,7 @@ BOARDS = (
     training_board,
     inference_board,
     cluster_board,
+    filesystem_board,
     partition_board,
 )
 """One function a board: settings in, board out."""

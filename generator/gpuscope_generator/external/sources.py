@@ -228,7 +228,7 @@ SOURCES = (
         title="CloudWatch exporter (YACE)",
         markers=_marked("yace", "aws_fsx_info", "aws_fsx_data_read_bytes_sum"),
         gives="FSx for Lustre: throughput, operations and free space",
-        enable="deploy YACE with a job for `AWS/FSx`",
+        enable="deploy YACE with a job for `AWS/FSx`, for each set of dimensions, with a period of 60 s",
     ),
     Source(
         key="nfs",
@@ -236,6 +236,13 @@ SOURCES = (
         markers=_marked("node-exporter", "node_mountstats_nfs_age_seconds_total", "node_nfs_connections_total"),
         gives="NFS and EFS mounts",
         enable="start node-exporter with `--collector.mountstats`, or run our agent, which reads NFS itself",
+    ),
+    Source(
+        key="gpfs",
+        title="gpfs_exporter",
+        markers=_marked("gpfs_exporter", "gpfs_perf_read_bytes_total", "gpfs_fs_size_bytes"),
+        gives="traffic and space of IBM Storage Scale (GPFS)",
+        enable="run gpfs_exporter on the clients with its collectors `mmpmon` and `mmdf`",
     ),
     Source(
         key="slurm",

@@ -1,7 +1,7 @@
 """One series a storage target of a file system, such as an OST or an MDT of Lustre; and one a job of its users."""
 
 from gpuscope.catalogue.metric import Unit
-from gpuscope_generator.promql import gauge
+from gpuscope_generator.promql import gauge, info
 
 __all__ = [
     "AVAILABLE",
@@ -9,6 +9,7 @@ __all__ = [
     "CLIENTS_DOWN",
     "DISK_USE",
     "EVENTS",
+    "INFO",
     "IN_FLIGHT",
     "IN_FLIGHT_MAX",
     "IO",
@@ -19,6 +20,7 @@ __all__ = [
 
 TARGET = ("cluster", "filesystem", "target")
 
+INFO = info("target:info:union", *TARGET, meaning="A storage target that some source reports.")
 USED = gauge("target:used:ratio_union", *TARGET, unit=Unit.RATIO, meaning="Share of the target that is used.")
 AVAILABLE = gauge("target:available_bytes:union", *TARGET, unit=Unit.BYTES, meaning="Free space of the target.")
 BYTES = gauge(

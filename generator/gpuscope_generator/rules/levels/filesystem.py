@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscope_generator.normalized import filesystem, mount
+from gpuscope_generator.normalized import filesystem, mount, storage_target
 from gpuscope_generator.promql import (
     Gauge,
     Matcher,
@@ -90,6 +90,15 @@ def _work() -> tuple[Recording, ...]:
         recording(filesystem.BYTES, of_clients(mount.BYTES, filesystem.SERVED_BYTES, "direction")),
         recording(filesystem.IO, of_clients(mount.IO, filesystem.SERVED_IO, "kind")),
         recording(filesystem.EVENTS, sum_by(select(mount.EVENTS), *_NAMES, "event")),
+        recording(
+            storage_target.INFO,
+            group_by(
+                first_of(
+                    select(storage_target.USED), select(storage_target.CLIENTS_DOWN), select(storage_target.BYTES)
+                ),
+                *storage_target.TARGET,
+            ),
+        ),
     )
 
 
