@@ -159,6 +159,8 @@ def fetch(target: Target, access: AgentAccess, timeout_s: float) -> bytes:
         return _fetch(target, access, timeout_s)
     except TimeoutError as error:
         raise AnswerError("timeout") from error
+    except UnicodeError as error:  # no name of a host, as a node's may be
+        raise AnswerError("address") from error
     except ssl.SSLError as error:
         log.debug("%s: %s", target.address, error)
         raise AnswerError("tls") from error

@@ -61,7 +61,7 @@ def read_answer(body: bytes, now: float) -> AgentAnswer:
                 signals += (NodeEvent(node, "sxid_fatal", when) for when in times)
         stale = abs(now - at) > STALE_S
         sees = _sees(told["driver"]) and not stale
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise AnswerError("malformed") from error
     return AgentAnswer(node, tuple(xids), tuple(signals), at if sees else None, stale)
 

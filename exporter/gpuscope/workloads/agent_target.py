@@ -65,8 +65,12 @@ def targets(urls: Iterable[str], nodes: Iterable[str]) -> Iterator[Target]:
     for url in urls:
         if _NODE in url:
             for name in known:
-                one = _target(url.replace(_NODE, name))
-                yield Target(one.secure, one.host, one.port, one.path, one.host)
+                try:
+                    one = _target(url.replace(_NODE, name))
+                except ValueError:
+                    yield Target(False, name, 0, _PATH, "")
+                else:
+                    yield Target(one.secure, one.host, one.port, one.path, one.host)
         else:
             yield from _addresses(_target(url))
 
@@ -82,7 +86,7 @@ def _target(url: str) -> Target:
 def _addresses(one: Target) -> Iterator[Target]:
     try:
         found = socket.getaddrinfo(one.host, one.port, type=socket.SOCK_STREAM)
-    except OSError:
+    except (OSError, UnicodeError):
         yield one
         return
     for address in sorted({str(info[4][0]) for info in found}):

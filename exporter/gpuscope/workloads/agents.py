@@ -112,6 +112,10 @@ class AgentFaults:
                 reason = "stale"
         except AnswerError as error:
             reason = str(error)
+        except Exception:  # the boundary: one agent costs its own node and no round
+            reason = "malformed"
+            if self._reasons.get(target) != reason:
+                log.exception("the answer of the agent at %s is beyond gpuscope", target.host)
         finally:
             with self._lock:
                 self._busy.discard(target)
