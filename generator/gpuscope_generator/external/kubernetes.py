@@ -86,6 +86,8 @@ NODE_LABELS = info(
     "label_eks_amazonaws_com_nodegroup",
     "label_cloud_google_com_gke_nodepool",
     "label_kubernetes_azure_com_agentpool",
+    "label_sagemaker_amazonaws_com_instance_group_name",
+    "label_node_pool",
     meaning="Only those labels are there that --metric-labels-allowlist names.",
     source=_SOURCE,
 )

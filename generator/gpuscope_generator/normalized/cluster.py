@@ -34,8 +34,9 @@ GPUS = gauge(
     "cluster",
     "model",
     "state",
-    meaning="GPUs by model: expected (installed, or known to the scheduler), present, healthy, allocatable, allocated, "
-    "idle, and missing (expected, not present). A node that never told its model has the model unknown.",
+    meaning="GPUs by model: expected (installed, or known to the scheduler), present, healthy, allocatable "
+    "(healthy, on a node that takes work), allocated, idle, and missing (expected, not present). "
+    "A node that never told its model has the model unknown.",
 )
 ACTIVITY = gauge(
     "cluster:activity:ratio",

@@ -130,7 +130,7 @@ def gpu_funnel() -> BarGauge:
         title="GPUs: from expected to busy",
         explanation=Explanation(
             shows="Each bar is a part of the one above it. Expected: installed, or known to the scheduler. Healthy: "
-            "answers and asks for no repair. Allocatable: the scheduler may give it out (Kubernetes only). Held: by a "
+            "answers and asks for no repair. Allocatable: healthy, on a node that takes work. Held: by a "
             "pod or job. Busy, and tensor cores busy: activity added up, so that two GPUs at one half count as one. "
             "These last two are of all GPU models.",
             source="the gpuscope agent, dcgm-exporter or AMD's exporter, and the scheduler.",

@@ -57,7 +57,7 @@ def cluster_rules(settings: Settings) -> RuleFile:
 
 
 def _numbers() -> tuple[Recording, ...]:
-    states = ("present", "missing", "healthy", "allocatable", "allocated", "idle")
+    states = ("present", "missing", "healthy", "allocated", "idle")
     present = max_by(select(node.GPUS, state="present"), *node.NODE)
     missing = max_by(select(node.GPUS, state="missing"), *node.NODE)
     # Where nobody promises a number, as of a node whose scheduler counts MIG instances, what is there is expected.
@@ -65,7 +65,16 @@ def _numbers() -> tuple[Recording, ...]:
     return (
         *(recording(cluster.GPUS, _by_model(select(node.GPUS, state=state)), state=state) for state in states),
         recording(cluster.GPUS, _by_model(expected), state="expected"),
+        recording(cluster.GPUS, _by_model(_allocatable()), state="allocatable"),
     )
+
+
+def _allocatable() -> Vector:
+    """Healthy GPUs of nodes that take work, at most what the scheduler offers there; it offers no GPUs in MIG mode."""
+    healthy = max_by(select(node.GPUS, state="healthy"), *node.NODE)
+    offered = max_by(select(node.GPUS, state="allocatable"), *node.NODE)
+    takes_work = select(node.STATE, state="ready").compare("==", 1)
+    return first_of(offered.compare("<=", healthy), healthy).and_(takes_work, on=node.NODE)
 
 
 def _by_model(numbers: Vector) -> Vector:

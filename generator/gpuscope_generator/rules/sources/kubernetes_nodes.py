@@ -37,6 +37,8 @@ _POOLS = (
     "label_eks_amazonaws_com_nodegroup",
     "label_cloud_google_com_gke_nodepool",
     "label_kubernetes_azure_com_agentpool",
+    "label_sagemaker_amazonaws_com_instance_group_name",
+    "label_node_pool",
 )
 # Taints that keep other work away from GPU nodes say nothing against the node.
 _USUAL_TAINTS = "nvidia.com/gpu|amd.com/gpu|node-role.kubernetes.io/.*|sku|dedicated"
