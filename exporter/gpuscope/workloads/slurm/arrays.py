@@ -22,12 +22,12 @@ class Tasks(NamedTuple):
 
     Attributes:
         first: their indexes, up to a limit.
-        count: how many there are, at most ten million.
+        total: how many there are, at most ten million.
         readable: whether all of the text was understood.
     """
 
     first: list[int]
-    count: int
+    total: int
     readable: bool
 
 
@@ -61,12 +61,12 @@ class Arrays:
         tasks = tasks_of(row.array_tasks)
         if not tasks.readable:
             problems.add("malformed_job", f"{array}_[{row.array_tasks}]")
-        if array in self.long or tasks.count > MAX_WAITING_TASKS:
+        if array in self.long or tasks.total > MAX_WAITING_TASKS:
             long.add(array)
             problems.add("array_too_long", f"{array}_[{row.array_tasks}]")
             del tasks.first[1:]
         for task in tasks.first:
-            stands_for = tasks.count if array in long else 1
+            stands_for = tasks.total if array in long else 1
             yield replace(row, array_job=array, array_task=task, array_tasks="", tasks=stands_for)
 
 
