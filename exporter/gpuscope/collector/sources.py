@@ -1,12 +1,12 @@
 """The schedulers that the settings ask for, and the ways to agree on the collector that follows them."""
 
 import os
-import re
 import socket
 from typing import TYPE_CHECKING
 
 from gpuscope.collector.election import Election, FileLock, Together
 from gpuscope.collector.follower import SchedulerSource
+from gpuscope.collector.settings_check import check
 from gpuscope.collector.state_claim import StateClaim
 from gpuscope.collector.term import KnownJobs, OpenSources
 from gpuscope.config import Settings
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["election", "sources"]
 
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_LEASE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _STOP_S = 1.5
 
 
@@ -27,11 +25,9 @@ def sources(settings: Settings) -> OpenSources:
     """What makes them; nothing is asked yet.
 
     Raises:
-        ConfigError: a library is missing, or there is no way to the scheduler.
+        ConfigError: a setting cannot work, a library is missing, or there is no way to the scheduler.
     """
-    for namespace in settings["kubernetes.namespace"]:
-        if not _NAMESPACE.fullmatch(namespace):
-            raise ConfigError(f"--kubernetes.namespace {namespace!r}: is no name of a namespace")
+    check(settings)
     if settings["kubernetes"]:
         session(settings).close()
 
@@ -50,16 +46,12 @@ def election(settings: Settings) -> Together:
     """Who counts: whoever has the Lease, if one is set, and the lock beside the state file, if there is one.
 
     Raises:
-        ConfigError: the Lease's name is none, or the lock cannot be had.
+        ConfigError: the lock cannot be had.
     """
     found: list[Election] = []
     state_file = settings.file("state-file")
     lease = settings["kubernetes.lease"]
     if lease:
-        if not settings["kubernetes"]:
-            raise ConfigError("--kubernetes.lease: needs --kubernetes")
-        if not _LEASE.fullmatch(lease):
-            raise ConfigError(f"--kubernetes.lease {lease!r}: must be NAMESPACE/NAME")
         opened = session(settings)
         from gpuscope.workloads.kubernetes.lease import Lease
 

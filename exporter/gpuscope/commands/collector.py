@@ -26,7 +26,10 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
       gpuscope collector --slurm --state-file /var/lib/gpuscope/jobs.sqlite
       gpuscope collector --kubernetes --web.listen-address 127.0.0.1:9837
     """
-    loaded = load(given(COLLECTOR_OPTIONS, values), file, options=COLLECTOR_OPTIONS)
+    told = given(COLLECTOR_OPTIONS, values)
+    if not all(url.strip() for url in told.get("agents", ())):
+        raise ConfigError("--agents: is empty")
+    loaded = load(told, file, options=COLLECTOR_OPTIONS)
     settings = loaded.settings
     if not (settings["slurm"] or settings["kubernetes"]):
         raise ConfigError("nothing to follow: give --slurm, --kubernetes, or both")
@@ -61,8 +64,6 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     state_file = settings.file("state-file")
-    # A file that cannot be used is a bad setting; later it would only be a reason to wait.
-    Store(state_file).close()
     collector = Collector(
         open_sources, lambda: Store(state_file), election(settings), web, xids, interval_s=settings["interval"],
         agents=settings["agents"], stalled_after_s=settings["stalled-after"],

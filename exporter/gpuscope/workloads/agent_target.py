@@ -47,6 +47,9 @@ def check_urls(urls: Iterable[str]) -> tuple[str, ...]:
             wrong = True
         if wrong or "{" in url.replace(_NODE, "") or parts.query or parts.fragment or parts.username:
             raise ConfigError(f"--agents {url!r}: is no URL such as http://{_NODE}:9836")
+        # A path may tell a gateway which node is meant; any other one is that of a page of the agent.
+        if parts.path not in {"", "/"} and _NODE not in url.partition("://")[2].partition("/")[2]:
+            raise ConfigError(f"--agents {url!r}: {_PATH} is asked there, so that the URL has to end with the port")
     return found
 
 

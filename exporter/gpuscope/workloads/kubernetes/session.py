@@ -6,7 +6,6 @@ on all objects for one that is malformed; so lists and watches are made here on 
 
 import contextlib
 import logging
-import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,11 +16,11 @@ from typing import NamedTuple, TypeVar
 import httpx2
 import msgspec
 from lightkube.config import client_adapter
-from lightkube.config.kubeconfig import KubeConfig
 from lightkube.core.exceptions import ConfigError as LightkubeConfigError
 
 from gpuscope.errors import ConfigError
 from gpuscope.workloads.kubernetes.failure import ApiFailure, refused, told_in_stream, translated
+from gpuscope.workloads.kubernetes.kubeconfig import SERVICE_ACCOUNT, find_config, place_of
 from gpuscope.workloads.kubernetes.resources import Resource
 from gpuscope.workloads.scheduler_clock import SchedulerClock
 
@@ -30,9 +29,6 @@ __all__ = ["Page", "Session", "WatchEvent"]
 _Model = TypeVar("_Model")
 _CONNECT_S = 10.0
 _READ_S = 60.0
-
-SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where kubelet puts what a pod needs to talk to its API server."""
 
 
 class Page(NamedTuple):
@@ -123,22 +119,15 @@ class Session:
         self, kubeconfig: str = "", context: str = "", read_timeout_s: float = 150.0,
         service_account: Path = SERVICE_ACCOUNT,
     ) -> None:  # fmt: skip
+        config = find_config(kubeconfig, context, service_account)
+        # Proxies are for the way out; a cluster's own API is not reached through one.
+        parameters = client_adapter.ConnectionParams(
+            timeout=httpx2.Timeout(_READ_S, connect=_CONNECT_S), trust_env=False
+        )
         try:
-            if kubeconfig:
-                found = KubeConfig.from_file(kubeconfig)
-            else:
-                _check_service_account(service_account)
-                found = KubeConfig.from_env(service_account)
-            config = found.get(context or None)
-            if config is None:
-                raise ConfigError("kubernetes: no context")
-            # Proxies are for the way out; a cluster's own API is not reached through one.
-            parameters = client_adapter.ConnectionParams(
-                timeout=httpx2.Timeout(_READ_S, connect=_CONNECT_S), trust_env=False
-            )
             self._http = client_adapter.Client(config, parameters)
-        except (LightkubeConfigError, msgspec.ValidationError, KeyError, OSError, TypeError, ValueError) as error:
-            raise ConfigError(f"kubernetes: {kubeconfig or 'no way to the API'}: {error}") from error
+        except (LightkubeConfigError, httpx2.InvalidURL, OSError, TypeError, ValueError) as error:
+            raise ConfigError(f"{place_of(kubeconfig)}: {' '.join(str(error).split())}") from error
         # It would log every request.
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         self.clock = SchedulerClock()
@@ -249,18 +238,6 @@ class Session:
     def _heard(self, answer: httpx2.Response, asked: float) -> None:
         with contextlib.suppress(ValueError, OverflowError):  # no Date, or none that is understood, tells nothing
             self.clock.heard(parsedate_to_datetime(answer.headers.get("Date", "")).timestamp(), asked)
-
-
-def _check_service_account(folder: Path) -> None:
-    """A pod's service account is all there or not there at all: half of it is a mistake that a word should name."""
-    if not (folder / "token").exists():
-        return
-    for name in ("ca.crt", "namespace"):
-        if not (folder / name).exists():
-            raise ConfigError(f"kubernetes: {folder} has a token and no {name}")
-    for name in ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
-        if not os.environ.get(name):
-            raise ConfigError(f"kubernetes: {folder} has a token, and ${name} is not set")
 
 
 def _changes(path: str, answer: httpx2.Response) -> Iterator[WatchEvent]:
