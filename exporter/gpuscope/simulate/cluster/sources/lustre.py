@@ -25,6 +25,9 @@ _METADATA = {
     "unlink": 0.01,
     "readdir": 0.03,
 }
+_NAME = "lustre01"
+_JOBS = (("python3.1000", 0.7), ("torchrun.1001", 0.3))
+"""Ids of jobs as clients make them of program and user, which is the default, with their share."""
 _PERIOD_S = 60.0
 _LIMIT = 20e9
 
@@ -60,9 +63,33 @@ def lustre_page(world: World, machine: Machine) -> str:
         for count, share in (("256", 0.7), ("64", 0.2), ("1", 0.1)):
             pages.add(int(read / _IO / TARGETS * share), own, operation="read", size=count)
             pages.add(int(written / _IO / TARGETS * share), own, operation="write", size=count)
+    lnet = labels(component="lnet", target="lnet")
+    for name, moved in (("receive", read), ("send", written), ("drop", 0)):
+        page.counter(f"lustre_{name}_bytes_total").add(int(moved), lnet)
+        page.counter(f"lustre_{name}_count_total").add(int(moved / _IO), lnet)
+    page.counter("lustre_errors_total").add(0, lnet)
     page.gauge("lustre_health_check", "Current health status for the indicated instance: 1 healthy").add(
         1, component="health"
     )
+    return page.text()
+
+
+def server_page(world: World) -> str:
+    """The object storage server: its targets, and what each job moved there."""
+    page = Page()
+    moved = [io_bytes(world, machine, "lustre") for machine in world.machines]
+    totals = {"read": sum(one for one, _ in moved), "write": sum(one for _, one in moved)}
+    size, free = lustre_share(world)
+    for number, left in enumerate(free):
+        own = labels(component="ost", target=f"{_NAME}-OST{number:04x}")
+        for name, value in (("capacity", size), ("free", left), ("available", left)):
+            page.gauge(f"lustre_{name}_kilobytes").add(int(value / 1024), own)
+        share = _uneven(number)
+        for way, total in totals.items():
+            page.counter(f"lustre_{way}_bytes_total").add(int(total * share), own)
+            page.counter(f"lustre_{way}_samples_total").add(int(total * share / _IO), own)
+            for job, part in _JOBS:
+                page.counter(f"lustre_job_{way}_bytes_total").add(int(total * share * part), own, jobid=job)
     return page.text()
 
 
@@ -80,6 +107,8 @@ def fsx_page(world: World) -> str:
         ("client_connections_sum", len(world.machines)), ("client_connections_maximum", len(world.machines)),
         ("free_data_storage_capacity_sum", sum(free)), ("free_data_storage_capacity_average", sum(free) / TARGETS),
         ("free_data_storage_capacity_minimum", min(free)),
+        ("logical_disk_usage_sum", (size * TARGETS - sum(free)) * 1.25),
+        ("physical_disk_usage_sum", size * TARGETS - sum(free)),
     ):  # fmt: skip
         page.gauge(f"aws_fsx_{name}", f"Help is not implemented yet: {name}").add(int(value), base)
     load = min(1.0, (read + written) / _LIMIT)
@@ -105,10 +134,15 @@ def fsx_page(world: World) -> str:
     return page.text()
 
 
+def _uneven(target: int) -> float:
+    """Share of the traffic that a target has: the first is hotter than the others."""
+    return (1.3 if target == 0 else 0.9) / TARGETS
+
+
 def _targets_of_fsx(page: Page, base: str, size: float, free: list[float], read: float, written: float) -> None:
     for target, left in enumerate(free):
         own = f"{base},{labels(dimension_StorageTargetId=f'OST{target:04x}')}"
-        share = 0.25 * (1.3 if target == 0 else 0.9)
+        share = _uneven(target)
         for name, value in (
             ("disk_read_bytes_sum", read * _PERIOD_S * share), ("disk_write_bytes_sum", written * _PERIOD_S * share),
             ("disk_read_operations_sum", read * _PERIOD_S * share / _IO),
@@ -121,7 +155,7 @@ def _targets_of_fsx(page: Page, base: str, size: float, free: list[float], read:
 
 
 def _lustre_targets(world: World) -> list[Target]:
-    return [
+    clients = [
         Target(
             machine.name,
             service("monitoring", "lustre-exporter", f"{machine.address}:9169",
@@ -131,6 +165,8 @@ def _lustre_targets(world: World) -> list[Target]:
         for machine in world.machines
         if any(plan.type == "lustre" for plan in machine.scenario.filesystems)
     ]  # fmt: skip
+    at = service("storage", "lustre-exporter", "10.0.200.4:9169") | {"node": "oss-1"}
+    return [*clients, Target("oss-1", at, partial(server_page, world))] if clients else []
 
 
 def _fsx_targets(world: World) -> list[Target]:
