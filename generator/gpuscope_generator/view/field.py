@@ -73,9 +73,13 @@ def field_defaults(
     no_value: str = "",
 ) -> dict[str, Any]:
     """The part of a field's configuration that all kinds of panels share. What is not given is left out."""
-    found: dict[str, Any] = {"unit": unit.value, "mappings": value_mappings(texts or {})}
-    if thresholds is not None:
-        found["thresholds"] = thresholds.as_json()
+    # Without any, Grafana takes its own: green, and red from 80 on, whatever the value means.
+    steps = Thresholds() if thresholds is None else thresholds
+    found: dict[str, Any] = {
+        "unit": unit.value,
+        "mappings": value_mappings(texts or {}),
+        "thresholds": steps.as_json(),
+    }
     if low is not None:
         found["min"] = low
     if high is not None:

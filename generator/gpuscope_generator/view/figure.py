@@ -103,18 +103,19 @@ class BarGauge(Panel):
             "reduceOptions": _reduced(self.reducer),
             "orientation": "horizontal",
             "displayMode": "basic",
-            "valueMode": "color",
+            "valueMode": "text",
             "namePlacement": "auto",
             "showUnfilled": True,
-            "sizing": "auto",
+            # Few bars in a large panel would otherwise get letters of many times the usual size.
+            "sizing": "manual",
             "minVizWidth": 8,
             "minVizHeight": 16,
-            "maxVizHeight": 300,
+            "maxVizHeight": 40,
             "legend": {"showLegend": False, "displayMode": "list", "placement": "bottom", "calcs": []},
         }
 
     def color(self) -> dict[str, Any]:
-        return {"mode": "thresholds"} if self.thresholds is not None else {"mode": "continuous-blues"}
+        return {"mode": "thresholds"}
 
     def overrides(self) -> list[dict[str, Any]]:
         return _fixed_colors(self.colors)

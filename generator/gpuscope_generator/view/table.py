@@ -174,10 +174,15 @@ class Table(Panel):
         return sorted(carried - shown)
 
     def overrides(self) -> list[dict[str, Any]]:
+        # What stands in a table without rows would otherwise stand in each cell without a value.
+        cells = {"matcher": {"id": "byRegexp", "options": "/.*/"}, "properties": [{"id": "noValue", "value": "–"}]}
         return [
-            {"matcher": {"id": "byName", "options": column.title}, "properties": _properties(column)}
-            for column in self.columns
-            if _properties(column)
+            cells,
+            *(
+                {"matcher": {"id": "byName", "options": column.title}, "properties": _properties(column)}
+                for column in self.columns
+                if _properties(column)
+            ),
         ]
 
 
