@@ -10,6 +10,7 @@ const ARGUMENTS = [
 ];
 const LONGEST_MS = 120000;
 const STILL_MS = 1500;
+const HIGHEST = 16000;
 
 function panelsOf() {
   return [...document.querySelectorAll('[data-panel]')].map((one) => ({
@@ -54,6 +55,11 @@ async function look(browser, wanted) {
   try {
     await page.goto(wanted.url, {timeout: LONGEST_MS});
     await page.waitForFunction(isSettled, null, {timeout: LONGEST_MS});
+    if (wanted.whole) {
+      // Tables draw their rows only where they can be seen.
+      const height = await page.evaluate(() => document.documentElement.scrollHeight);
+      await page.setViewportSize({width: wanted.width, height: Math.min(height, HIGHEST)});
+    }
     // Data is there: what is drawn from it follows.
     await page.waitForTimeout(STILL_MS);
     await page.waitForFunction(isSettled, null, {timeout: LONGEST_MS});

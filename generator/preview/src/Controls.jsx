@@ -4,14 +4,28 @@ import {Choice} from './Choice.jsx';
 
 const REFRESH = ['', '5s', '10s', '30s', '1m', '5m', '15m', '30m', '1h'];
 
-function Menu({boards, shown, state}) {
+function boxed(theme) {
+  return {
+    height: 32,
+    width: 'auto',
+    padding: '0 8px',
+    font: 'inherit',
+    cursor: 'pointer',
+    color: theme.colors.text.primary,
+    background: theme.colors.secondary.main,
+    border: `1px solid ${theme.colors.secondary.border}`,
+    borderRadius: theme.shape.radius.default,
+  };
+}
+
+function Menu({boards, shown, state, theme}) {
   const query = [`from=${encodeURIComponent(shown.from)}`, `to=${encodeURIComponent(shown.to)}`]
     .concat(state.variables.map((one) => formatted(one, state.chosen[one.name] ?? [], [], 'queryparam')))
     .filter(Boolean)
     .join('&');
   const kept = (shown.theme === 'light' ? '&theme=light' : '') + (shown.open ? '&open=all' : '');
   return (
-    <select aria-label="GPU boards" value="" onChange={(event) => window.location.assign(`${event.target.value}?${query}${kept}`)}>
+    <select style={boxed(theme)} aria-label="GPU boards" value="" onChange={(event) => window.location.assign(`${event.target.value}?${query}${kept}`)}>
       <option value="">GPU boards</option>
       {boards.map((board) => (
         <option key={board.uid} value={board.url}>{board.title}</option>
@@ -32,7 +46,7 @@ export function Toolbar({board, boards, shown, state, timeRange, theme, onShown,
     <div style={{display: 'flex', gap: 8, alignItems: 'center', flexWrap: 'wrap', padding: '8px 0'}}>
       <a href="/" style={{color: theme.colors.text.link}}>Boards</a>
       <h1 style={{fontSize: theme.typography.h4.fontSize, margin: 0, flex: 1}} title={board.description}>{board.title}</h1>
-      <Menu boards={boards} shown={shown} state={state} />
+      <Menu boards={boards} shown={shown} state={state} theme={theme} />
       <TimeRangePicker
         value={timeRange}
         timeZone="browser"
@@ -45,14 +59,14 @@ export function Toolbar({board, boards, shown, state, timeRange, theme, onShown,
           onShown({from: String(Math.round(from - (to - from) / 2)), to: String(Math.round(to + (to - from) / 2))});
         }}
       />
-      <button onClick={onLook}>Refresh</button>
-      <select aria-label="Refresh every" value={shown.refresh} onChange={(event) => onShown({refresh: event.target.value})}>
+      <button style={boxed(theme)} onClick={onLook}>Refresh</button>
+      <select style={boxed(theme)} aria-label="Refresh every" value={shown.refresh} onChange={(event) => onShown({refresh: event.target.value})}>
         {[...new Set([...REFRESH, shown.refresh])].map((text) => (
-          <option key={text} value={text}>{text || 'Off'}</option>
+          <option key={text} value={text}>{text ? `every ${text}` : 'no refresh'}</option>
         ))}
       </select>
-      <button onClick={() => onShown({open: !shown.open})}>{shown.open ? 'Close rows' : 'Open all rows'}</button>
-      <button onClick={() => onShown({theme: shown.theme === 'light' ? 'dark' : 'light'})}>
+      <button style={boxed(theme)} onClick={() => onShown({open: !shown.open})}>{shown.open ? 'Close rows' : 'Open all rows'}</button>
+      <button style={boxed(theme)} onClick={() => onShown({theme: shown.theme === 'light' ? 'dark' : 'light'})}>
         {shown.theme === 'light' ? 'Dark' : 'Light'}
       </button>
     </div>

@@ -36,8 +36,7 @@ export function AlertList({panel, theme, height, interpolateQuery, turn, onState
     return null;
   }
   if (!found.length) {
-    const none = panel.fieldConfig?.defaults?.noValue ?? 'No alerts matching filters';
-    return <div style={{padding: 16, textAlign: 'center', color: theme.colors.text.secondary}}>{none}</div>;
+    return <div style={{padding: 16, textAlign: 'center', color: theme.colors.text.secondary}}>No alerts matching filters</div>;
   }
   return (
     <div style={{height, overflow: 'auto'}}>
