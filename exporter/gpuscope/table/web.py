@@ -41,7 +41,13 @@ def get(session: "requests.Session", url: str) -> "requests.Response":
     Raises:
         requests.RequestException: there is none, or it is an error.
     """
-    answer = session.get(url, timeout=_TIMEOUT_S)
+    import requests
+    from urllib3.exceptions import LocationParseError
+
+    try:
+        answer = session.get(url, timeout=_TIMEOUT_S)
+    except (requests.exceptions.InvalidURL, LocationParseError) as error:  # no name of a host
+        raise requests.ConnectionError(str(error)) from error
     answer.raise_for_status()
     return answer
 
@@ -95,8 +101,6 @@ def ask_jobs(session: "requests.Session", address: str) -> JobsLook:
 
     try:
         return read_jobs(get(session, f"{address}/api/v1/jobs").json())
-    except requests.exceptions.InvalidURL as error:
-        return JobsLook(problem=f"unreachable: {failure_of(error)}", answered=False)
     except ValueError as error:  # first, as what is no JSON is a RequestException too
         return JobsLook(problem=f"not a collector: {error}", answered=False)
     except requests.RequestException as error:
