@@ -20,8 +20,9 @@ class Thresholds:
         memory_high_ratio: share of GPU memory in use above which little is left.
         temperature_margin_celsius: distance to the slowdown temperature below which a GPU is hot.
         kv_cache_high_ratio: share of the key-value cache in use above which requests will wait.
-        ttft_slo_seconds: time to first token that a request should not exceed.
-        inter_token_slo_seconds: time between two tokens that should not be exceeded.
+        ttft_slo_seconds: time to first token that a request should not exceed. Take a bound of your engine's histogram:
+            what lies between two bounds cannot be told apart, and counts as too slow.
+        inter_token_slo_seconds: time between two tokens that should not be exceeded; a bound likewise.
         slo_objective: share of requests that must meet these.
         storage_high_ratio: share of a file system in use above which it is nearly full.
         storage_critical_ratio: share at which writes are about to fail.
@@ -41,7 +42,7 @@ class Thresholds:
     memory_high_ratio: float = 0.95
     temperature_margin_celsius: float = 5.0
     kv_cache_high_ratio: float = 0.9
-    ttft_slo_seconds: float = 2.0
+    ttft_slo_seconds: float = 2.5
     inter_token_slo_seconds: float = 0.1
     slo_objective: float = 0.99
     storage_high_ratio: float = 0.8

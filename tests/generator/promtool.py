@@ -1,8 +1,9 @@
 """Rules and queries on known samples, through the real promtool."""
 
+import functools
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import yaml
 
@@ -15,6 +16,11 @@ ALL = dict.fromkeys(
     ("cluster", "node", "gpu", "namespace", "workload_kind", "workload", "pod", "team", "queue", "model"), ".*"
 )
 """Every variable as it stands while nothing is chosen."""
+
+
+@functools.cache
+def _default_rules() -> Mapping[PurePosixPath, str]:
+    return rule_texts(Settings())
 
 
 def expect(
@@ -45,7 +51,7 @@ def expect(
         only: load no more than these rule files, such as ``dcgm``: all of them take a second and more to evaluate.
     """
     files = []
-    for path, text in rule_texts(settings or Settings()).items() if rules else ():
+    for path, text in (_default_rules() if settings is None else rule_texts(settings)).items() if rules else ():
         if only and path.stem not in only:
             continue
         target = folder / path

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-__all__ = ["bounds_up_to"]
+__all__ = ["SMALLEST", "bounds_up_to"]
+
+SMALLEST = 0.0001
+"""Smaller bounds are written with exponents, and cannot be compared as text."""
 
 
 def bounds_up_to(limit: float) -> str:
     """A regular expression of all numbers from 0 to a limit, as exporters write bounds: ``0.5``, ``2.0``, ``1e-05``.
 
     Args:
-        limit: the largest number that matches; not below 0.0001, from where on exponents are written.
+        limit: the largest number that matches; not below `SMALLEST`.
 
     Raises:
         ValueError: a smaller limit.
     """
-    if limit < 0.0001:
+    if limit < SMALLEST:
         raise ValueError(f"a limit of {limit}: bounds as small as that are written with exponents")
     whole, _, fraction = format(Decimal(repr(float(limit))), "f").partition(".")
     fraction = fraction.rstrip("0")

@@ -19,7 +19,7 @@ from gpuscope_generator.promql import (
     select,
     sum_by,
 )
-from gpuscope_generator.rules.levels.bounds import bounds_up_to
+from gpuscope_generator.rules.levels.bounds import SMALLEST, bounds_up_to
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
 from gpuscope_generator.settings import Settings
 
@@ -76,7 +76,7 @@ def _objectives(settings: Settings) -> tuple[Recording, ...]:
         ("time_to_first_token", latency.TIME_TO_FIRST_TOKEN, settings.thresholds.ttft_slo_seconds),
         ("inter_token", latency.INTER_TOKEN, settings.thresholds.inter_token_slo_seconds),
     ):
-        within = select(buckets, Matcher("le", "=~", bounds_up_to(limit)))
+        within = select(buckets, Matcher("le", "=~", bounds_up_to(max(limit, SMALLEST))))
         for result, vector in (("good", within), ("total", select(buckets, le="+Inf"))):
             found.append(recording(inference.SLO, max_by(vector, *inference.MODEL), objective=objective, result=result))
     return tuple(found)
