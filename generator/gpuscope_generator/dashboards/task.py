@@ -26,7 +26,7 @@ from gpuscope_generator.view import Board, Noun, Row
 
 __all__ = ["task_board"]
 
-_SOURCES = ("dcgm", "amd", "kube-state-metrics", "cadvisor", "node-exporter", "kueue", "slurm")
+_SOURCES = ("dcgm", "amd", "kube-state-metrics", "cadvisor", "node-exporter", "lustre", "nfs", "gpfs", "kueue", "slurm")
 
 
 def task_board(settings: Settings) -> Board:
@@ -104,6 +104,7 @@ def task_board(settings: Settings) -> Board:
                     workload_hosts.node_network(),
                     workload_hosts.network_errors(),
                     workload_hosts.io_pressure(),
+                    workload_hosts.file_traffic(),
                 ),
             ),
             Row(

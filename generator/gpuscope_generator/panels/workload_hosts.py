@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscope_generator.normalized import node, workload
+from gpuscope_generator.normalized import mount, node, workload
 from gpuscope_generator.panels.chosen import GROUP_LEGEND, by_group, chosen_nodes, of_pods
 from gpuscope_generator.panels.variables import IN_CLUSTER
 from gpuscope_generator.promql import Gauge, Matcher, Vector, max_by, select, sum_by, topk
@@ -22,6 +22,7 @@ from gpuscope_generator.view import (
 __all__ = [
     "cpu",
     "cpu_throttling",
+    "file_traffic",
     "io_pressure",
     "memory",
     "network_errors",
@@ -39,6 +40,11 @@ _NODE = Link(
 )
 _FILES = Link(
     "File systems of ${__field.labels.node}", Noun.FILESYSTEM, {"cluster": line("cluster"), "node": line("node")}
+)
+_FILESYSTEM = Link(
+    "File system ${__field.labels.filesystem} on ${__field.labels.node}",
+    Noun.FILESYSTEM,
+    {"cluster": line("cluster"), "node": line("node"), "filesystem": line("filesystem")},
 )
 _DASHED = {"/^requested /": LineStyle(dashed=True), "/^limit /": LineStyle(dashed=True, color=palette.BAD)}
 
@@ -237,4 +243,35 @@ def io_pressure() -> TimeSeries:
         links=(_FILES, _NODE),
         thresholds=Thresholds(base=palette.NEUTRAL),
         no_value="No data: node-exporter is absent, or the kernel has no PSI",
+    )
+
+
+def file_traffic() -> TimeSeries:
+    """What the nodes of the chosen workloads read from and write to file systems."""
+
+    def moved(direction: str) -> Vector:
+        found = _of_nodes(mount.BYTES, Matcher("direction", "=", direction))
+        return topk(20, sum_by(found, *mount.ON_NODE))
+
+    return TimeSeries(
+        key="file_traffic",
+        title="Files read and written on the nodes",
+        explanation=Explanation(
+            shows="Bytes a second that programs read from (above the line) and write to (below it) Lustre, NFS and "
+            "GPFS, on the nodes on which the chosen workloads run. Other work on the same node is in it.",
+            source="the gpuscope agent, an exporter of Lustre or GPFS, or node-exporter with mountstats. FSx through "
+            "YACE tells of no single node.",
+            good="Nodes of one job look alike; peaks of writing are checkpoints.",
+            do="Little while tasks wait for files: the file system is slow, open its board from the line. Much: the "
+            "data loader reads more than it needs, or small pieces.",
+        ),
+        queries=(
+            Query(expression=moved("read"), legend="read {{node}} {{filesystem}}"),
+            Query(expression=moved("write"), legend="write {{node}} {{filesystem}}"),
+        ),
+        unit=Unit.BYTES_PER_SECOND,
+        width=12,
+        styles={"/^write /": LineStyle(below_zero=True)},
+        links=(_FILESYSTEM, _NODE),
+        no_value="No data: no client of Lustre, NFS or GPFS tells its traffic",
     )
