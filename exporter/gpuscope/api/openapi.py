@@ -8,7 +8,7 @@ from gpuscope.api.openapi_examples import ENVELOPE, FAULT, GPU, HEALTH, MIG_INST
 from gpuscope.api.openapi_schemas import SCHEMAS, listed
 from gpuscope.api.query import ALLOCATION, CODE, NAMESPACE, NODE, PROFILE, STATE, UUID, Parameter
 
-__all__ = ["OPENAPI"]
+__all__ = ["FAILURES", "OPENAPI", "operation"]
 
 _JSON = "application/json"
 
@@ -39,7 +39,7 @@ def _failure(description: str, code: str, message: str, **facts: Any) -> dict[st
     }
 
 
-_FAILURES = {
+FAILURES: Mapping[str, Any] = {
     "BadRequest": _failure(
         "A query parameter that does not exist here, or a value that it cannot take",
         "unknown_parameter",
@@ -78,9 +78,18 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def _path(
+def operation(
     name: str, summary: str, answer: Mapping[str, Any], *parameters: Parameter, path_parameter: str = ""
 ) -> dict[str, Any]:
+    """What one path answers to GET.
+
+    Args:
+        name: of the operation.
+        summary: what it is for.
+        answer: the response with status 200.
+        parameters: of the query.
+        path_parameter: description of the UUID in the path; empty where there is none.
+    """
     responses = {
         "200": answer,
         "400": "BadRequest",
@@ -130,7 +139,7 @@ OPENAPI: Mapping[str, Any] = {
     "servers": [{"url": "/", "description": "this agent"}],
     "security": [{}, {"basic": []}],
     "paths": {
-        "/api/v1/gpus": _path(
+        "/api/v1/gpus": operation(
             "listGpus",
             "All GPUs with their MIG instances and readings",
             _answer("The GPUs, by index", {"gpus": listed("Gpu")}, {"gpus": [GPU]}),
@@ -140,13 +149,13 @@ OPENAPI: Mapping[str, Any] = {
             ALLOCATION,
             NAMESPACE,
         ),
-        "/api/v1/gpus/{uuid}": _path(
+        "/api/v1/gpus/{uuid}": operation(
             "getGpu",
             "One GPU",
             _answer("The GPU", {"gpu": {"$ref": "#/components/schemas/Gpu"}}, {"gpu": GPU}),
             path_parameter="UUID of a GPU; an index is not an identity and is not taken",
         ),
-        "/api/v1/mig": _path(
+        "/api/v1/mig": operation(
             "listMigInstances",
             "All MIG instances with their readings",
             _answer(
@@ -160,7 +169,7 @@ OPENAPI: Mapping[str, Any] = {
             ALLOCATION,
             NAMESPACE,
         ),
-        "/api/v1/faults": _path(
+        "/api/v1/faults": operation(
             "listFaults",
             "Recent faults, the latest first",
             _answer("The faults", {"faults": listed("Fault")}, {"faults": [FAULT]}),
@@ -168,7 +177,7 @@ OPENAPI: Mapping[str, Any] = {
             UUID,
             CODE,
         ),
-        "/api/v1/health": _path(
+        "/api/v1/health": operation(
             "getHealth",
             "The node's health in one word",
             _answer(
@@ -192,7 +201,7 @@ OPENAPI: Mapping[str, Any] = {
                 HEALTH,
             ),
         ),
-        "/api/v1/openapi.json": _path(
+        "/api/v1/openapi.json": operation(
             "getOpenApi",
             "This document",
             {
@@ -203,7 +212,7 @@ OPENAPI: Mapping[str, Any] = {
     },
     "components": {
         "schemas": SCHEMAS,
-        "responses": _FAILURES,
+        "responses": FAILURES,
         "securitySchemes": {
             "basic": {
                 "type": "http",

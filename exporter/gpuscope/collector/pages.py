@@ -7,6 +7,7 @@ from gpuscope.api.documents import rfc3339
 from gpuscope.api.handler import ApiError, Handler, as_json
 from gpuscope.api.query import Parameter, read_filters
 from gpuscope.catalogue.training import OUTCOMES, STATES
+from gpuscope.collector.openapi import collector_openapi
 from gpuscope.collector.snapshot import CollectorSnapshot
 from gpuscope.workloads.episode import Episode
 from gpuscope.workloads.record import JobRecord
@@ -71,6 +72,20 @@ class JobsHandler(Handler):
         self.send_answer(self.context.answers.get(snapshot, key, make), "application/json")
 
 
+class OpenApiHandler(Handler):
+    """``/api/v1/openapi.json``: this interface, described for programs."""
+
+    def answer(self, *_: str) -> None:
+        """Answers with the document."""
+        read_filters(self.request.query_arguments, ())
+        snapshot: CollectorSnapshot = self.context.source.snapshot()
+
+        def make() -> bytes:
+            return as_json(dict(collector_openapi(STATE, OUTCOME, TEAM)))
+
+        self.send_answer(self.context.answers.get(snapshot, ("openapi",), make), "application/json")
+
+
 def _document(job: JobRecord) -> dict[str, Any]:
     facts, told = job.facts, job.progress
     return {
@@ -121,4 +136,5 @@ def _episode(one: Episode) -> dict[str, Any]:
 ROUTES: tuple[tuple[str, type[Handler]], ...] = (
     (r"/-/ready", ReadyHandler),
     (r"/api/v1/jobs", JobsHandler),
+    (r"/api/v1/openapi\.json", OpenApiHandler),
 )
