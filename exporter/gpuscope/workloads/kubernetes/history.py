@@ -203,7 +203,11 @@ class History:
             outcome, evidence = view.deletion_outcome, Evidence(state="Deleted")
         elif outcome is not None and outcome is not Outcome.SUCCEEDED:
             waiting = tuple(dict.fromkeys(reason for pod in view.pods for reason in pod.waiting))
-            evidence = Evidence(state=job.state_word, reason=job.message, container_reasons=waiting)
+            # Only Ray tells of a stop that its user asked for.
+            asked = True if outcome is Outcome.CANCELLED else None
+            evidence = Evidence(
+                state=job.state_word, reason=job.message, container_reasons=waiting, requested_by_user=asked
+            )
         ended = (job.ended if job.ended is not None else view.now) if over else None
         attempts = [pod.attempt for pod in view.rank_pods if pod.attempt is not None]
         number = max([number, *attempts])

@@ -141,6 +141,8 @@ def test_ends_of_ray_jobs(cluster: Cluster) -> None:
     seen = cluster.see(lambda seen: len(seen.jobs) == len(stories))
     assert {job.facts.name: job.outcome for job in seen.jobs} == {name: end for name, (_, end) in stories.items()}
     assert {job.facts.name: job.restarts for job in seen.jobs}["on"] == 1
+    asked = {job.facts.name: [one.evidence.requested_by_user for one in job.attempts] for job in seen.jobs}
+    assert asked == {"good": [None], "stopped": [True], "app": [None], "late": [None], "on": [None]}
 
 
 def test_nodes_say_what_they_are_good_for(cluster: Cluster) -> None:
