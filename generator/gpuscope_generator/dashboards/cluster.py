@@ -28,7 +28,7 @@ from gpuscope_generator.view import Board, Noun, Row
 
 __all__ = ["cluster_board"]
 
-_SOURCES = ("dcgm", "amd", "kube-state-metrics", "node-exporter", "slurm")
+_SOURCES = ("dcgm", "amd", "kube-state-metrics", "node-exporter", "kueue", "lustre", "yace", "slurm")
 
 
 def cluster_board(settings: Settings) -> Board:
@@ -53,12 +53,7 @@ def cluster_board(settings: Settings) -> Board:
             Row(
                 title="Capacity",
                 collapsed=True,
-                panels=(
-                    capacity.gpus_over_time(),
-                    capacity.gpus_by_model(),
-                    capacity.cpus(),
-                    capacity.memory_and_disks(),
-                ),
+                panels=(capacity.gpus_over_time(), capacity.gpus_by_model(), capacity.totals(settings)),
             ),
             Row(
                 title="GPU activity",
@@ -116,7 +111,12 @@ def cluster_board(settings: Settings) -> Board:
             Row(
                 title="Scheduling",
                 collapsed=True,
-                panels=(queue_summary.fragmentation(), queue_summary.placeable(), queue_summary.waiting()),
+                panels=(
+                    queue_summary.fragmentation(),
+                    queue_summary.placeable(),
+                    queue_summary.waiting(),
+                    queue_summary.gpu_quota(),
+                ),
             ),
             Row(title="Teams", collapsed=True, panels=(team_hours.hours_by_team(settings),)),
             Row(title="Versions", collapsed=True, panels=(versions.versions(),)),

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from gpuscope_generator.normalized import cluster
+from gpuscope_generator.normalized import cluster, filesystem
 from gpuscope_generator.panels.fleet import gpus
 from gpuscope_generator.panels.fleet_choice import IN_MODEL
 from gpuscope_generator.panels.variables import IN_CLUSTER
 from gpuscope_generator.promql import Gauge as Level
-from gpuscope_generator.promql import Vector, select, sum_by
+from gpuscope_generator.promql import Vector, ratio, select, sum_by
+from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import (
     Cell,
     Explanation,
     LabelColumn,
     LineStyle,
+    Link,
+    Noun,
     Query,
-    Stat,
     Table,
     Thresholds,
     TimeSeries,
     Unit,
     ValueColumn,
+    cell,
     palette,
 )
 
-__all__ = ["cpus", "gpus_by_model", "gpus_over_time", "memory_and_disks"]
+__all__ = ["gpus_by_model", "gpus_over_time", "totals"]
 
 _DEVICES = "the gpuscope agent, dcgm-exporter or AMD's exporter, and the scheduler; summed by recording rules."
 
@@ -103,56 +106,60 @@ def gpus_by_model() -> Table:
     )
 
 
-def _of(series: Level, state: str) -> Vector:
-    return sum_by(select(series, IN_CLUSTER, state=state), "cluster")
+def totals(settings: Settings) -> Table:
+    """One row a cluster: what there is, and how full it is."""
+    high = settings.thresholds.storage_high_ratio
 
+    def total(series: Level) -> Vector:
+        return sum_by(select(series, IN_CLUSTER, state="total"), "cluster")
 
-def cpus() -> Stat:
-    """CPUs of all nodes."""
-    return Stat(
-        key="cpus",
-        title="CPUs of all nodes",
+    def share(title: str, used: Vector, whole: Vector, full: str = palette.NEUTRAL) -> ValueColumn:
+        return ValueColumn(
+            title=title,
+            expression=ratio(used, whole),
+            unit=Unit.RATIO,
+            decimals=0,
+            cell=Cell.COLORED_TEXT,
+            thresholds=Thresholds(base=palette.TEXT, steps=((high, full),)),
+        )
+
+    def pair(title: str, series: Level, unit: Unit, full: str = palette.NEUTRAL) -> tuple[ValueColumn, ValueColumn]:
+        used = sum_by(select(series, IN_CLUSTER, state="used"), "cluster")
+        return (
+            ValueColumn(title=title, expression=total(series), unit=unit),
+            share(f"{title}, in use", used, total(series), full),
+        )
+
+    size = sum_by(select(filesystem.CLUSTER_SIZE, IN_CLUSTER), "cluster")
+    return Table(
+        key="totals",
+        title="Totals",
         explanation=Explanation(
-            shows="Logical CPUs of all nodes, and how many are at work.",
-            source="node-exporter.",
-            good="Some are free: GPUs starve when their CPUs are full.",
-            do="The row Hosts shows which nodes are full.",
-        ),
-        queries=(
-            Query(expression=_of(cluster.CPUS, "total"), legend="all"),
-            Query(expression=_of(cluster.CPUS, "used"), legend="at work"),
-        ),
-        unit=Unit.COUNT,
-        text_mode="value_and_name",
-        width=8,
-        no_value="node-exporter is absent",
-    )
-
-
-def memory_and_disks() -> Stat:
-    """Memory of GPUs and hosts, and local disks."""
-    parts = (
-        (cluster.GPU_MEMORY, "GPU memory"),
-        (cluster.MEMORY, "host memory"),
-        (cluster.DISK, "local disks"),
-    )
-    return Stat(
-        key="memory_and_disks",
-        title="Memory and local disks",
-        explanation=Explanation(
-            shows="Memory of all GPUs, memory of all nodes, and their local disks: in total and in use. Shared file "
-            "systems have a board of their own.",
-            source="the gpuscope agent or dcgm-exporter for GPUs; node-exporter for hosts.",
+            shows="Memory of all GPUs, logical CPUs, memory and local disks of all nodes, and the shared file systems: "
+            "how much there is, and the share in use.",
+            source="the gpuscope agent or dcgm-exporter for GPUs; node-exporter for hosts; the agent, Lustre exporters "
+            "or CloudWatch for file systems.",
             good="GPU memory is well used, the others have room.",
-            do="The rows GPU activity and Hosts show where it is full.",
+            do="The rows GPU activity and Hosts show where it is full. File systems have a board of their own.",
         ),
-        queries=tuple(
-            Query(expression=_of(series, state), legend=f"{name} {word}".strip())
-            for series, name in parts
-            for state, word in (("total", ""), ("used", "in use"))
+        height=5,
+        columns=(
+            LabelColumn(
+                label="cluster",
+                title="Cluster",
+                links=(Link("File systems of this cluster", Noun.FILESYSTEM, {"cluster": cell("cluster")}),),
+            ),
+            *pair("GPU memory", cluster.GPU_MEMORY, Unit.BYTES),
+            *pair("CPUs", cluster.CPUS, Unit.COUNT),
+            *pair("Memory", cluster.MEMORY, Unit.BYTES, palette.WARN),
+            *pair("Local disks", cluster.DISK, Unit.BYTES, palette.WARN),
+            ValueColumn(title="File systems", expression=size, unit=Unit.BYTES),
+            share(
+                "File systems, in use",
+                sum_by(select(filesystem.CLUSTER_USED, IN_CLUSTER), "cluster"),
+                size,
+                palette.WARN,
+            ),
         ),
-        unit=Unit.BYTES,
-        text_mode="value_and_name",
-        width=16,
         no_value="Neither GPUs nor node-exporter tell of memory",
     )

@@ -20,6 +20,7 @@ __all__ = [
     "of_a_day",
     "of_nodes",
     "of_pool_and_model",
+    "only_node_links",
 ]
 
 IN_GPU = Matcher("gpu", "=~", "$gpu")
@@ -55,11 +56,16 @@ def of_a_day(hourly: Vector) -> Vector:
     return floor(samples / -6) * -1
 
 
+def only_node_links() -> tuple[Link, ...]:
+    """From a cell with the node to the same board with that node."""
+    return (Link("Only this node", Noun.CLUSTER, {"cluster": cell("cluster"), "node": cell("node")}),)
+
+
 def node_cell_links() -> tuple[Link, ...]:
-    """From a cell with the node."""
+    """From a cell with the node to all that there is about it."""
     here = {"cluster": cell("cluster"), "node": cell("node")}
     return (
-        Link("Only this node", Noun.CLUSTER, here),
+        *only_node_links(),
         Link("Its MIG instances", Noun.PARTITION, here),
         Link("Its file systems", Noun.FILESYSTEM, here),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.normalized import node
-from gpuscope_generator.panels.fleet_choice import node_cell_links, node_line_links, of_nodes
+from gpuscope_generator.panels.fleet_choice import node_line_links, of_nodes, only_node_links
 from gpuscope_generator.promql import Gauge, Vector, max_by, ratio, topk
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import (
@@ -59,7 +59,7 @@ def hosts() -> Table:
         ),
         columns=(
             LabelColumn(label="cluster", title="Cluster"),
-            LabelColumn(label="node", title="Node", links=node_cell_links()),
+            LabelColumn(label="node", title="Node", links=only_node_links()),
             share("CPU", ratio(_of(node.CPU_USED), _of(node.CPUS)), full),
             ValueColumn(
                 title="Load for each CPU",
@@ -123,7 +123,7 @@ def disks(settings: Settings) -> Table:
         height=8,
         columns=(
             LabelColumn(label="cluster", title="Cluster"),
-            LabelColumn(label="node", title="Node", links=node_cell_links()),
+            LabelColumn(label="node", title="Node", links=only_node_links()),
             LabelColumn(label="mountpoint", title="Mount point"),
             ValueColumn(
                 title="In use",

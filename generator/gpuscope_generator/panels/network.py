@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.normalized import cluster, fleet, node
-from gpuscope_generator.panels.fleet_choice import node_cell_links, node_line_links, of_nodes
+from gpuscope_generator.panels.fleet_choice import node_line_links, of_nodes, only_node_links
 from gpuscope_generator.panels.variables import IN_CLUSTER
 from gpuscope_generator.promql import Vector, max_by, ratio, select, sum_by, topk
 from gpuscope_generator.view import (
@@ -86,7 +86,7 @@ def network_by_node() -> Table:
         ),
         columns=(
             LabelColumn(label="cluster", title="Cluster"),
-            LabelColumn(label="node", title="Node", links=node_cell_links()),
+            LabelColumn(label="node", title="Node", links=only_node_links()),
             LabelColumn(label="fabric", title="Fabric"),
             ValueColumn(
                 title="Sent and received",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from gpuscope_generator.external import kubernetes as kube
-from gpuscope_generator.normalized import fleet, node, workload
+from gpuscope_generator.normalized import fleet, node, queue, workload
 from gpuscope_generator.panels.fleet_choice import of_nodes
 from gpuscope_generator.panels.variables import IN_CLUSTER, IN_TEAM
-from gpuscope_generator.promql import Matcher, Vector, count_values, max_by, select, sum_by
+from gpuscope_generator.promql import Matcher, Vector, count_values, max_by, ratio, select, sum_by
 from gpuscope_generator.view import (
     BarGauge,
+    Cell,
     Explanation,
     LabelColumn,
     Link,
@@ -16,12 +17,14 @@ from gpuscope_generator.view import (
     Query,
     Stat,
     Table,
+    Thresholds,
     Unit,
     ValueColumn,
     cell,
+    palette,
 )
 
-__all__ = ["fragmentation", "placeable", "waiting"]
+__all__ = ["fragmentation", "gpu_quota", "placeable", "waiting"]
 
 _SOURCE = (
     "the gpuscope agent or dcgm-exporter, which tell who holds which GPU, else the scheduler's counts; and the "
@@ -118,4 +121,52 @@ def waiting() -> Table:
         sort_by="Number",
         paginate=True,
         no_value="No pod waits for GPUs, or kube-state-metrics is absent",
+    )
+
+
+def gpu_quota() -> Table:
+    """What queues may have of GPUs, and what they have."""
+    keys = ("cluster", "source", "queue", "resource")
+    gpus = Matcher("resource", "=~", ".*(gpu|GPU|mig).*")
+
+    def of(state: str) -> Vector:
+        return sum_by(select(queue.QUOTA, IN_CLUSTER, gpus, state=state), *keys)
+
+    here = {"cluster": cell("cluster"), "queue": cell("queue")}
+    return Table(
+        key="gpu_quota",
+        title="GPU quota of queues",
+        explanation=Explanation(
+            shows="GPUs that a queue may have, those that it has given out, and those that are asked for beyond that. "
+            "Above 100 % it borrows what other queues lend.",
+            source="Kueue with `metrics.enableClusterQueueResources: true`; Volcano; Slurm with slurmdbd.",
+            good="Used is near the quota, and little is asked for beyond.",
+            do="Little used while work waits: see what could start now, above. Much borrowed: the lender may take it "
+            "back at any time. The Training board says why each queue waits.",
+        ),
+        height=8,
+        columns=(
+            LabelColumn(label="cluster", title="Cluster"),
+            LabelColumn(label="source", title="Told by"),
+            LabelColumn(
+                label="queue", title="Queue", links=(Link("Why it waits, on the Training board", Noun.TRAINING, here),)
+            ),
+            LabelColumn(label="resource", title="Resource"),
+            ValueColumn(title="Quota", expression=of("nominal"), unit=Unit.COUNT),
+            ValueColumn(title="Used", expression=of("used"), unit=Unit.COUNT),
+            ValueColumn(
+                title="Used of quota",
+                expression=ratio(of("used"), of("nominal")),
+                unit=Unit.RATIO,
+                decimals=0,
+                cell=Cell.BAR,
+                low=0,
+                high=1,
+                thresholds=Thresholds(base=palette.NEUTRAL, steps=((1.0001, palette.WARN),)),
+            ),
+            ValueColumn(title="Asked for beyond", expression=of("pending"), unit=Unit.COUNT),
+        ),
+        sort_by="Used of quota",
+        paginate=True,
+        no_value="No quota of GPUs is told: neither Kueue with metrics of quotas, nor Volcano, nor Slurm with slurmdbd",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscope_generator.normalized import cluster, gpu
-from gpuscope_generator.panels.fleet_choice import CHOSEN_GPUS, gpu_cell_links, node_cell_links
+from gpuscope_generator.panels.fleet_choice import CHOSEN_GPUS, gpu_cell_links, only_node_links
 from gpuscope_generator.panels.variables import IN_CLUSTER
 from gpuscope_generator.promql import RANGE, Gauge, Matcher, Vector, increase, max_by, select, sum_by, topk
 from gpuscope_generator.view import (
@@ -86,7 +86,7 @@ def gpus_to_repair() -> Table:
         width=14,
         columns=(
             LabelColumn(label="cluster", title="Cluster"),
-            LabelColumn(label="node", title="Node", links=node_cell_links()),
+            LabelColumn(label="node", title="Node", links=only_node_links()),
             LabelColumn(label="gpu", title="GPU", links=gpu_cell_links(), width=60),
             LabelColumn(label="uuid", title="UUID"),
             _flag("Lost", lost),

@@ -15,7 +15,7 @@ from gpuscope_generator.view import Panel, Table
 GIB = 2**30
 LONG = "x20"
 LEVELS = ("level-node", "level-fleet", "level-cluster")
-ALL_CHOSEN = {"node_pool": ".*", "gpu_model": ".*", "cluster": "c"}
+ALL_CHOSEN: dict[str, str | list[str]] = {"node_pool": ".*", "gpu_model": ".*", "cluster": "c"}
 STATES = ("ready", "cordoned", "not_ready", "unknown")
 MODELS = {"n1": "H100", "n2": "H100", "n3": "A100", "n5": "H100"}
 POOLS = {"n1": "train", "n2": "train", "n3": "old", "n4": "train", "n5": "train"}

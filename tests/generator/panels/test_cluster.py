@@ -4,9 +4,8 @@ from pathlib import Path
 
 from tests.generator.panels.fleet_board import column, fleet, on_board, shown
 
+from gpuscope_generator.dashboards import boards
 from gpuscope_generator.dashboards.cluster import cluster_board
-from gpuscope_generator.dashboards.partition import partition_board
-from gpuscope_generator.dashboards.task import task_board
 from gpuscope_generator.panels import capacity, gpus, nodes, power, queue_summary, temperature, versions
 from gpuscope_generator.panels import fleet as overview
 from gpuscope_generator.settings import Settings
@@ -162,13 +161,12 @@ def test_hyperpod_defect_20_links_lead_to_our_boards_and_name_no_node() -> None:
             *(one for column in getattr(panel, "columns", ()) for one in column.links),
         )
     ]
-    variables = {Noun.CLUSTER: board, Noun.TASK: task_board(NOW), Noun.PARTITION: partition_board(NOW)}
-    assert {link.board for link in links if isinstance(link, Link)} == {*variables, Noun.FILESYSTEM}
+    known = {one.noun: {variable.name for variable in one.variables} for one in boards(NOW)}
+    assert {link.board for link in links if isinstance(link, Link)} == {*known} - {Noun.INFERENCE}
     for link in links:
         assert isinstance(link, Link), link
         assert all(value.startswith(("\x00cell:", "${__field.labels.")) for value in link.carry.values()), link
-        if link.board in variables:
-            assert set(link.carry) <= {variable.name for variable in variables[link.board].variables}, link
+        assert set(link.carry) <= known[link.board], link
     assert {"Only this node", "This team's workloads", "Its MIG instances", "Its file systems"} <= {
         link.title for link in links
     }

@@ -6,7 +6,18 @@ from pathlib import Path
 from tests.generator.panels.fleet_board import GIB, column, on_board, shown
 
 from gpuscope_generator.normalized import cluster
-from gpuscope_generator.panels import host, network, nodes, nvlink, power, queue_summary, repairs, team_hours, xid
+from gpuscope_generator.panels import (
+    capacity,
+    host,
+    network,
+    nodes,
+    nvlink,
+    power,
+    queue_summary,
+    repairs,
+    team_hours,
+    xid,
+)
 from gpuscope_generator.panels.fleet_choice import of_a_day
 from gpuscope_generator.promql import select
 from gpuscope_generator.settings import Settings
@@ -181,7 +192,18 @@ def test_hosts_disks_links_and_energy(tmp_path: Path) -> None:
         **level("node:nvlink_errors:increase1h", at + ',type="replay"', 4),
         'cluster:gpu_power_watts:sum{cluster="c"}': "600x60",
     }
+    samples |= {
+        f'cluster:{name}{{cluster="c"{labels}}}': f"{value}x20"
+        for name, labels, value in (
+            ("disk_bytes:sum", ',state="used"', 30),
+            ("disk_bytes:sum", ',state="total"', 40),
+            ("cpus:count", ',state="total"', 64),
+            ("filesystem_size_bytes:sum", "", 10),
+            ("filesystem_used_bytes:sum", "", 5),
+        )
+    }
     disks = host.disks(Settings())
+    totals = capacity.totals(Settings())
     on_board(
         tmp_path,
         samples,
@@ -192,6 +214,9 @@ def test_hosts_disks_links_and_energy(tmp_path: Path) -> None:
             column(host.hosts(), "Waits for disk"): {n1: 0.25},
             column(host.hosts(), "Waits for memory"): None,
             shown(host.pressure()): {n1.replace("}", ',resource="io"}'): 0.25},
+            column(totals, "Local disks, in use"): {C: 0.75},
+            column(totals, "CPUs"): {C: 64},
+            column(totals, "File systems, in use"): {C: 0.5},
             column(disks, "In use"): {n1.replace("}", ',mountpoint="/"}'): 0.75},
             shown(nvlink.nvlink_traffic()): {n1: 5e9},
             shown(nvlink.nvlink_errors()): {n1.replace("}", ',type="replay"}'): 4},
@@ -213,12 +238,19 @@ def test_hours_of_teams_and_their_cost_for_models_with_a_price(tmp_path: Path) -
     samples = held("H100", "allocated", 12) | held("H100", "idle", 3) | held("A100", "allocated", 6)
     on_board(
         tmp_path,
-        samples | level("pod:gpus_requested:sum", 'namespace="ml",workload="w",resource="nvidia_com_gpu"', 8),
+        samples
+        | level("queue:quota:sum", 'source="kueue",queue="q",resource="nvidia.com/gpu",state="nominal"', 16)
+        | level("queue:quota:sum", 'source="kueue",queue="q",resource="nvidia.com/gpu",state="used"', 20)
+        | level("queue:quota:sum", 'source="kueue",queue="q",resource="cpu",state="used"', 20)
+        | level("pod:gpus_requested:sum", 'namespace="ml",workload="w",resource="nvidia_com_gpu"', 8),
         {
             f"round({column(table, 'GPU-hours')}, 0.1)": {nlp: 3.3},
             f"round({column(table, 'Idle share')} * 6, 0.001)": {nlp: 1},
             f"round({column(table, 'Cost')}, 0.1)": {nlp: 6.6},
             f"round({column(table, 'Idle cost')}, 0.01)": {nlp: 1.65},
+            column(queue_summary.gpu_quota(), "Used of quota"): {
+                '{cluster="c",source="kueue",queue="q",resource="nvidia.com/gpu"}': 1.25
+            },
             column(queue_summary.waiting(), "Number"): {
                 '{cluster="c",namespace="ml",workload="w",resource="nvidia_com_gpu"}': 8
             },
