@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope_generator.panels import faults, nccl, queue, recovery, reliability, training
 from gpuscope_generator.panels.annotations import firing_alerts, restarts, xid_errors
-from gpuscope_generator.panels.checkpoint import checkpoint_age
+from gpuscope_generator.panels.checkpoint import blocked_time, checkpoint_age
 from gpuscope_generator.panels.health import data_health_row
 from gpuscope_generator.panels.training_choice import QUEUE, WINDOW
 from gpuscope_generator.panels.training_nodes import related_nodes
@@ -34,6 +34,7 @@ _SOURCES = (
     "hyperpod",
     "nvsentinel",
     "nccl",
+    "ray-train",
 )
 
 
@@ -73,7 +74,6 @@ def training_board(settings: Settings) -> Board:
                     training.jobs_by_state(),
                     training.gpus_by_state(),
                     training.progress(),
-                    training.steps(),
                 ),
             ),
             Row(
@@ -125,7 +125,7 @@ def training_board(settings: Settings) -> Board:
                     queue.quota(),
                 ),
             ),
-            Row(title="Checkpoints", collapsed=True, panels=(checkpoint_age(settings),)),
+            Row(title="Checkpoints and data", collapsed=True, panels=(checkpoint_age(settings), blocked_time())),
             Row(
                 title="Communication",
                 collapsed=True,

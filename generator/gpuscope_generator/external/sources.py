@@ -217,6 +217,13 @@ SOURCES = (
         "node-exporter reads its text files",
     ),
     Source(
+        key="ray-train",
+        title="Ray Train",
+        markers=_marked("ray-train", "ray_train_controller_state", "ray_train_report_total_blocked_time_s"),
+        gives="time in which training waits for checkpoints and for data",
+        enable="scrape the metrics port of every Ray node, 8080 by default",
+    ),
+    Source(
         key="lustre",
         title="Lustre exporter",
         markers=_marked("lustre_exporter", "lustre_capacity_kilobytes", "lustre_read_samples_total"),

@@ -16,6 +16,7 @@ __all__ = [
     "JOBS",
     "JOBS_CREATED",
     "JOBS_ENDED",
+    "JOB_BLOCKED",
     "JOB_CHECKPOINT_TIME",
     "JOB_GPUS",
     "JOB_INFO",
@@ -180,4 +181,12 @@ JOB_REMAINING = gauge(
 JOB_STEP = gauge("job:training_step:union", *JOB, meaning="Number of the last step that the job reported.")
 JOB_CHECKPOINT_TIME = gauge(
     "job:checkpoint_timestamp_seconds:union", *JOB, unit=Unit.SECONDS, meaning="When its last checkpoint was complete."
+)
+JOB_BLOCKED = gauge(
+    "job:training_blocked:ratio_rate5m",
+    "cluster",
+    "workload",
+    "what",
+    unit=Unit.RATIO,
+    meaning="Share of time in which the slowest worker waited for what: checkpoint, or data.",
 )

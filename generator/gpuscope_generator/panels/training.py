@@ -60,7 +60,6 @@ __all__ = [
     "jobs_removed",
     "jobs_succeeded",
     "progress",
-    "steps",
     "success_rate",
 ]
 
@@ -345,45 +344,28 @@ def gpus_by_state() -> TimeSeries:
 
 
 def progress() -> TimeSeries:
-    """How far jobs are."""
-    found = topk(20, max_by(of_chosen(select(training.JOB_PROGRESS, IN_CLUSTER)), *JOB_KEYS))
+    """How far jobs are, and how fast."""
+    done = topk(20, max_by(of_chosen(select(training.JOB_PROGRESS, IN_CLUSTER)), *JOB_KEYS))
+    slope = max_by(of_chosen(deriv(select(training.JOB_STEP, IN_CLUSTER), "10m")), *JOB_KEYS)
     return TimeSeries(
         key="progress",
-        title="Progress",
+        title="Progress, and steps a second",
         explanation=Explanation(
-            shows="Share of the training that is done, as each job itself reports.",
-            source=f"{COLLECTOR} It reads the status of TrainJobs (Kubeflow Trainer 2).",
-            good="A steady rise.",
-            do="A step down: work since the last checkpoint was lost. A flat line: the job is stalled.",
-        ),
-        queries=(Query(expression=found, legend="{{workload}}"),),
-        unit=Unit.RATIO,
-        low=0,
-        high=1,
-        width=12,
-        links=JOB_LINE_LINKS,
-        no_value=NO_PROGRESS,
-    )
-
-
-def steps() -> TimeSeries:
-    """How fast they are."""
-    slope = deriv(select(training.JOB_STEP, IN_CLUSTER), "10m")
-    return TimeSeries(
-        key="steps",
-        title="Steps a second",
-        explanation=Explanation(
-            shows="Steps that each job makes a second, over ten minutes.",
-            source=f"{COLLECTOR} It reads the status of TrainJobs.",
-            good="Even over days; the same for equal jobs.",
-            do="Slower than yesterday: look at throttled clocks, NCCL and file systems of its nodes.",
+            shows="Share of the training that is done, as each job itself reports; where it counts its steps, also how "
+            "many it makes a second, on the axis at the right.",
+            source=f"{COLLECTOR} It reads the status of TrainJobs (Kubeflow Trainer 2), where steps are not told yet.",
+            good="A steady rise; even steps over days.",
+            do="A step down: work since the last checkpoint was lost. A flat line: the job is stalled. Slower steps: "
+            "look at throttled clocks, NCCL and file systems of its nodes.",
         ),
         queries=(
-            Query(expression=topk(20, max_by(of_chosen(slope), *JOB_KEYS).compare(">=", 0)), legend="{{workload}}"),
+            Query(expression=done, legend="{{workload}}"),
+            Query(expression=topk(20, slope.compare(">=", 0)), legend="steps of {{workload}}"),
         ),
-        unit=Unit.COUNT_PER_SECOND,
+        unit=Unit.RATIO,
         low=0,
         width=12,
+        styles={"/^steps of /": LineStyle(unit=Unit.COUNT_PER_SECOND, dashed=True)},
         links=JOB_LINE_LINKS,
         no_value=NO_PROGRESS,
     )

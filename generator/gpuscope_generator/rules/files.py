@@ -37,6 +37,7 @@ from gpuscope_generator.rules.sources.nfs_mountstats import nfs_mountstats_rules
 from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
 from gpuscope_generator.rules.sources.node_filesystem import node_filesystem_rules
 from gpuscope_generator.rules.sources.nvsentinel import nvsentinel_rules
+from gpuscope_generator.rules.sources.ray_train import ray_train_rules
 from gpuscope_generator.rules.sources.scaling import scaling_rules
 from gpuscope_generator.rules.sources.sglang import sglang_rules
 from gpuscope_generator.rules.sources.slurm_exporters import slurm_exporter_rules
@@ -83,6 +84,7 @@ RECORDING_FILES = (
     slurm_exporter_rules,
     nvsentinel_rules,
     nccl_rules,
+    ray_train_rules,
     filesystem_rules,
     lustre_hpe_rules,
     node_filesystem_rules,
