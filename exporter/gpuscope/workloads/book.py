@@ -16,6 +16,7 @@ from gpuscope.workloads.limits import DEFAULT, Limits, Selection, select, waits_
 from gpuscope.workloads.node_faults import FaultView
 from gpuscope.workloads.observation import JobFacts, JobKey, JobState, Observation, ObservedJob, Outcome
 from gpuscope.workloads.progress import state_now
+from gpuscope.workloads.rebase import rebase
 from gpuscope.workloads.record import JobRecord, state_since
 from gpuscope.workloads.recovery import measure
 from gpuscope.workloads.store import Store
@@ -77,15 +78,14 @@ class Book:
         return self._jobs
 
     def apply(self, seen: Observation) -> None:
-        """Takes one look into the book, and writes it down; earlier ones that come late change nothing.
+        """Takes one look into the book, and writes it down. One before the last tells that our clock was set back.
 
         Raises:
             StateError: it is in the book, and could not be written; ``flush`` and each later look try again.
         """
         first, last = self._looks.get(seen.source, (seen.at, seen.at))
         if seen.at < last:
-            log.warning("%s answered for a time before its last answer; it is left out", seen.source)
-            return
+            first = self._set_back(seen, first, last)
         touched: dict[JobKey, JobRecord] = {}
         for job in seen.jobs:
             record = self._jobs.get(job.key)
@@ -110,6 +110,20 @@ class Book:
         self._looks[seen.source] = (first, seen.at)
         self._unwritten |= missing.keys() | self._attempts.judge(seen).keys() | gone
         self.flush()
+
+    def _set_back(self, seen: Observation, first: float, last: float) -> float:
+        """Our clock was ahead at the last look. Returns the time of the first look on the clock of now."""
+        back_s = last - seen.at
+        if back_s > 1.0:
+            log.warning(
+                "%s: the collector's clock was set back by %.0f s; what is remembered is brought to it",
+                seen.source, back_s,
+            )  # fmt: skip
+        known = [record for key, record in self._jobs.items() if key.scheduler == seen.source]
+        rebase(known, back_s, seen.at)
+        self._unwritten |= {record.key for record in known}
+        self._kept_at.clear()
+        return min(first - back_s, seen.at)
 
     def flush(self) -> None:
         """Writes what was not written yet.

@@ -148,7 +148,9 @@ class Store:
             )
             self._file.executemany("DELETE FROM jobs WHERE key = ?", ((json.dumps(key),) for key in gone))
             self._file.executemany(
-                "INSERT INTO sources VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET last_look = excluded.last_look", sources
+                "INSERT INTO sources VALUES (?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET first_look = excluded.first_look, last_look = excluded.last_look",
+                sources,
             )
 
     def _read(self, query: str) -> list[tuple[Any, ...]]:

@@ -238,12 +238,6 @@ def test_series_of_a_job_end_a_day_after_it_and_it_is_not_counted_again(book: Bo
     assert book.jobs == {}
 
 
-def test_an_answer_for_an_earlier_time_is_left_out(book: Book) -> None:
-    look(book, T0 + 10, job())
-    look(book, T0 + 5, job(outcome=Outcome.FAILED, ended=T0 + 4))
-    assert total(book, "jobs_ended_total") == 0
-
-
 def test_progress_is_told_while_the_job_lives(book: Book) -> None:
     look(book, T0 + 1, job(progress=Progress(T0, ratio=0.25, remaining_s=600.0)))
     look(book, T0 + 2, job())
