@@ -50,6 +50,8 @@ CASES = [
         ('gpuscope_training_faults_total{team="a",domain="unknown"}', f"0+1x{STEPS}"),
         ('gpuscope_training_faults_total{team="b",domain="workload"}', f"0+3x{STEPS}"),
     ], 0.25),
+    ("jobs_ended_total", [('gpuscope_training_jobs_ended_total{team="a",outcome="failed"}', f"0+0x{STEPS}")], None),
+    ("faults_total", [('gpuscope_training_faults_total{team="a",domain="unknown"}', f"0+0x{STEPS}")], None),
     ("> 0)\n", [*GPU_TIME, interruptions("infrastructure", 0.5), interruptions("planned", 7)], 4800),
     ("> 0)\n", [*GPU_TIME, interruptions("infrastructure", 0)], None),
     ("== 0)", [*GPU_TIME, interruptions("infrastructure", 0), interruptions("planned", 1)], 2400 * STEPS / 3),
