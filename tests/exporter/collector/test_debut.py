@@ -9,7 +9,7 @@ import pytest
 from tests.exporter.collector.conftest import Running, wait_for
 from tests.exporter.collector.test_kubernetes import ENDED
 from tests.exporter.workloads.kubernetes.api_server import ApiServer
-from tests.exporter.workloads.kubernetes.conftest import START, at, pod, running, workload
+from tests.exporter.workloads.kubernetes.conftest import START, at, condition, pod, running, workload
 
 from gpuscope.catalogue import training as m
 from gpuscope.catalogue.metric import Sample
@@ -102,8 +102,9 @@ def test_prometheus_sees_the_first_event_of_a_new_namespace(
     wait_for(lambda: base.query("gpuscope_collector_leader"), "a scrape")
     job = submitted(server, "green")
     one.wait(lambda one: one.jobs("?state=training"), "the job")
-    server.delete(job)
-    one.wait(lambda one: one.jobs("?outcome=cancelled"), "its end")
+    end = condition("Failed", int(time.time() - START) + 1, "DeadlineExceeded")
+    server.put(job | {"status": {"conditions": [end]}})
+    one.wait(lambda one: one.jobs("?outcome=timed_out"), "its end")
 
     def seen(counter: str) -> float:
         return sum(point.value for point in base.query(f'sum(increase({counter}{{namespace="green"}}[5m]))'))
@@ -112,8 +113,8 @@ def test_prometheus_sees_the_first_event_of_a_new_namespace(
         wait_for(lambda counter=counter: seen(counter) > 0, counter)
         (total,) = base.query(f'sum({counter}{{namespace="green"}})')
         assert total.value == 1
-    (planned,) = base.query('increase(gpuscope_training_interruptions_total{namespace="green",domain="planned"}[5m])')
-    assert planned.value > 0
+    planned = 'increase(gpuscope_training_interruptions_total{namespace="green",domain="planned"}[5m])'
+    wait_for(lambda: sum(point.value for point in base.query(planned)) > 0, "the interruption")
 
 
 def test_restart_with_a_state_file_shows_what_it_knew_at_once(
