@@ -11,10 +11,12 @@ __all__ = ["PROFILES", "Plan", "Profile", "planned"]
 _BASE = (
     "dcgm-classic", "kube-state", "cadvisor", "node", "vllm", "vllm-old", "sglang", "tgi", "triton", "trtllm", "dynamo",
     "kueue", "training-operator", "jobset", "hyperpod", "hyperpod-inference", "nvidia-mig", "nvsentinel", "nccl",
-    "lustre", "fsx", "keda",
+    "lustre", "fsx", "keda", "llm-d",
 )  # fmt: skip
 _GPUS = ("dcgm-classic", "dcgm-modern")
-_INFERENCE = ("vllm", "vllm-old", "sglang", "tgi", "triton", "trtllm", "dynamo", "hyperpod-inference", "keda")
+_INFERENCE = (
+    "vllm", "vllm-old", "sglang", "tgi", "triton", "trtllm", "dynamo", "hyperpod-inference", "keda", "llm-d",
+)  # fmt: skip
 _KUBERNETES = (
     "kube-state", "kube-state-pair", "cadvisor", "kueue", "training-operator", "jobset", "hyperpod", "nvidia-mig",
     "nvsentinel", *_INFERENCE,

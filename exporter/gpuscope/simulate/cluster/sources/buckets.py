@@ -3,8 +3,8 @@
 from gpuscope.simulate.cluster.curves import Spread, spread
 
 __all__ = [
-    "FIRST_MILLISECONDS", "FIRST_TOKEN", "HTTP", "LENGTH", "MILLISECONDS", "NIXL", "SGLANG", "STAGES", "TGI",
-    "TOKEN_LATENCY", "VLLM", "WHOLE", "pair",
+    "DECISION", "FIRST_MILLISECONDS", "FIRST_TOKEN", "HIT_RATIO", "HTTP", "LENGTH", "MILLISECONDS", "NIXL", "SGLANG",
+    "STAGES", "TGI", "TOKEN_LATENCY", "VLLM", "WHOLE", "pair",
 ]  # fmt: skip
 
 _TTFT = (
@@ -117,3 +117,7 @@ LENGTH = pair(_TOKENS, 600, 600)
 MILLISECONDS = pair(tuple(1000 * bound for bound in _LATENCY), 900.0, 5200.0)
 FIRST_MILLISECONDS = pair(tuple(1000 * bound for bound in _TTFT), 180.0, 2100.0)
 """What several engines observe."""
+
+DECISION = pair((0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1), 0.0012, 0.004)
+HIT_RATIO = pair(tuple(step / 10 for step in range(1, 11)), 0.45, 0.4, 0.3)
+"""What a router observes."""

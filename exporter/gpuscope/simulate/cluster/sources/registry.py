@@ -10,6 +10,7 @@ from gpuscope.simulate.cluster.sources import (
     hyperpod,
     kube_state,
     kueue,
+    llm_d,
     lustre,
     nccl,
     node_exporter,
@@ -29,7 +30,7 @@ _ALL = (
     dcgm.CLASSIC, dcgm.MODERN, amd.AMD, kube_state.KUBE_STATE, kube_state.KUBE_STATE_PAIR, cadvisor.CADVISOR,
     node_exporter.NODE, node_exporter.NODE_EFA, vllm.VLLM, vllm.VLLM_OLD, sglang.SGLANG, classic_engines.TGI,
     classic_engines.TRITON, nvidia_engines.TRTLLM, nvidia_engines.DYNAMO, kueue.KUEUE, operators.TRAINING_OPERATOR,
-    operators.JOBSET, operators.HYPERPOD, hyperpod.HYPERPOD_INFERENCE, hyperpod.NVIDIA_MIG, hyperpod.KEDA,
+    operators.JOBSET, operators.HYPERPOD, hyperpod.HYPERPOD_INFERENCE, hyperpod.NVIDIA_MIG, hyperpod.KEDA, llm_d.LLM_D,
     nvsentinel.NVSENTINEL, nccl.NCCL, lustre.LUSTRE, lustre.FSX, slurm.SLURM, slurm_exporters.VPENSO,
     slurm_exporters.RIVOSINC,
 )  # fmt: skip

@@ -73,7 +73,7 @@ def _scheduler(page: Page, server: Server, base: str) -> None:
         int(tokens * 1.4e11 / server.gpus), base
     )
     page.counter("sglang:estimated_read_bytes_per_gpu_total", "Estimated bytes read per GPU.").add(
-        int(total * _GENERATED * 6e9 / server.gpus), base
+        int(total * _GENERATED * 2e9 / server.gpus), base
     )
     page.counter("sglang:evicted_tokens_total", "The number of evicted tokens.").add(int(burst * 400), base)
 

@@ -47,7 +47,7 @@ def _counters(page: Page, server: Server, base: str) -> None:
         ("mm_cache_queries", 0, "Multi-modal cache queries."), ("mm_cache_hits", 0, "Multi-modal cache hits."),
         ("corrupted_requests", 0, "Corrupted requests, in terms of total number of requests with NaNs in logits."),
         ("estimated_flops_per_gpu", (prompt + generated) * 1.4e11 / weights, "Estimated number of operations."),
-        ("estimated_read_bytes_per_gpu", generated * 6e9 / weights, "Estimated number of bytes read from memory."),
+        ("estimated_read_bytes_per_gpu", generated * 2e9 / weights, "Estimated number of bytes read from memory."),
         ("estimated_write_bytes_per_gpu", (prompt + generated) * 3e5 / weights, "Estimated number of bytes written."),
         ("spec_decode_num_drafts", generated * 0.4, "Number of spec decoding drafts."),
         ("spec_decode_num_draft_tokens", generated * 1.2, "Number of draft tokens."),
