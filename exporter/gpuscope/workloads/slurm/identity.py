@@ -75,6 +75,10 @@ class Identities:
             if "_" in uid and uid not in told and uid.partition("_")[0] in numbers
         )
 
+    def of_numbers(self, numbers: Collection[str]) -> frozenset[JobKey]:
+        """Jobs that have these numbers, as far as they are known."""
+        return frozenset(JobKey("slurm", "", uid, self._known[uid].submitted) for uid in numbers if uid in self._known)
+
     def forget(self, now: float) -> None:
         """Forgets numbers that were last alive more than a day ago."""
         for uid in [uid for uid, known in self._known.items() if now - known.seen_at > _KEEP_S]:

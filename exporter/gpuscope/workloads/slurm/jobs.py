@@ -16,13 +16,12 @@ from gpuscope.workloads.plausible import mended
 from gpuscope.workloads.slurm.attempt import attempt_of, has_run, requeued_attempt, with_nodes
 from gpuscope.workloads.slurm.heterogeneous import merge_components
 from gpuscope.workloads.slurm.identity import Identities
-from gpuscope.workloads.slurm.problems import Problems
-from gpuscope.workloads.slurm.row import JobRow
+from gpuscope.workloads.slurm.problems import Problems, may_hide_a_job
+from gpuscope.workloads.slurm.row import JobRow, uid_of
 from gpuscope.workloads.slurm.states import base_of, job_state, outcome, strange_words
 
 __all__ = ["Memory", "assemble"]
 
-_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job"})
 _REQUEUED_FROM = frozenset({"REQUEUED", "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "FAILED"})
 """Ends that another attempt may follow; ``FAILED`` is the completion log's word for a requeue by exit code."""
 _SUBMISSION_S = 60
@@ -64,15 +63,15 @@ def assemble(
         problems: gets what cannot be understood.
         now: unix time at which slurmctld was asked, by its own clock.
     """
-    hidden = not _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
+    hidden = may_hide_a_job(problems) or bool(problems.hidden)
     present: dict[tuple[str, int], JobRow] = {}
     for row in live:
-        present[_uid(row), row.het_offset or 0] = row
+        present[uid_of(row), row.het_offset or 0] = row
     past: dict[tuple[str, int], list[JobRow]] = {}
     for row in history:
         # Tasks of an array that wait are slurmctld's to tell: they run from there.
         if row.array_tasks == "" and base_of(row.states) != "RESIZING":
-            past.setdefault((_uid(row), row.het_offset or 0), []).append(row)
+            past.setdefault((uid_of(row), row.het_offset or 0), []).append(row)
     components: dict[str, list[ObservedJob]] = {}
     for key in memory.keys() - present.keys() - past.keys():
         del memory[key]
@@ -104,12 +103,6 @@ def _of_last_job(rows: Sequence[JobRow]) -> Sequence[JobRow]:
             break
         first -= 1
     return rows[first:]
-
-
-def _uid(row: JobRow) -> str:
-    if row.het_job:
-        return str(row.het_job)
-    return str(row.job_id) if row.array_job is None or row.array_task is None else f"{row.array_job}_{row.array_task}"
 
 
 def _job(

@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-__all__ = ["ProblemLog", "Problems"]
+__all__ = ["ProblemLog", "Problems", "may_hide_a_job"]
 
 log = logging.getLogger(__name__)
 
@@ -18,6 +18,7 @@ class Problems:
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
         self.standing: frozenset[str] = frozenset()
+        self.hidden: set[str] = set()
 
     def add(self, reason: str, example: str = "", count: int = 1) -> None:
         """Counts a problem.
@@ -38,6 +39,12 @@ class Problems:
     def keep(self, reasons: Iterable[str]) -> None:
         """Reasons that were counted at an earlier look whose answer still stands: not over, and not counted again."""
         self.standing |= frozenset(reasons)
+
+
+def may_hide_a_job(problems: Problems) -> bool:
+    """Whether some job may be there of which not even its number is known."""
+    counts = problems.counts
+    return counts["malformed_job"] > 0 or (counts["ambiguous_job"] > 0 and counts["names_unknown"] > 0)
 
 
 class ProblemLog:

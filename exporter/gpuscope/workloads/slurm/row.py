@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["JobRow", "NodeRow"]
+__all__ = ["JobRow", "NodeRow", "uid_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,13 @@ class JobRow:
     comment: str = ""
     preempted: float | None = None
     killed_by: int | None = None
+
+
+def uid_of(row: JobRow) -> str:
+    """The number by which its job is known: of a heterogeneous job, of a task of an array (``42_3``), or its own."""
+    if row.het_job:
+        return str(row.het_job)
+    return str(row.job_id) if row.array_job is None or row.array_task is None else f"{row.array_job}_{row.array_task}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gpuscope.workloads.slurm.identity import Identities, KnownNumber
 from gpuscope.workloads.slurm.jobs import Memory, assemble
 from gpuscope.workloads.slurm.nodes import observe_nodes
 from gpuscope.workloads.slurm.partitions import partitions_of_nodes
-from gpuscope.workloads.slurm.problems import ProblemLog, Problems
+from gpuscope.workloads.slurm.problems import ProblemLog, Problems, may_hide_a_job
 from gpuscope.workloads.slurm.row import JobRow
 from gpuscope.workloads.slurm.states import outcome
 
@@ -25,8 +25,6 @@ __all__ = ["SlurmSource"]
 
 HISTORY_S = 24 * 3600.0
 ACCOUNTING_EVERY_S = 120.0
-
-_MAY_HIDE_A_JOB = frozenset({"malformed_job", "ambiguous_job"})
 
 
 class SlurmSource:
@@ -111,7 +109,8 @@ class SlurmSource:
             jobs = assemble(told_apart, history, by_name, self._memory, identities, problems, there)
             hidden = identities.of_arrays(self._arrays.long, {job.key.uid for job in jobs})
             self._alive = frozenset(row.job_id for row in live if outcome(row.states) is None)
-            complete = complete and _MAY_HIDE_A_JOB.isdisjoint(problems.counts)
+            hidden |= identities.of_numbers(problems.hidden)
+            complete = complete and not may_hide_a_job(problems)
         if self._commands.stopped:
             return Observation("slurm", now, complete=False, reason="stopped")
         told = self._log.tell(problems)

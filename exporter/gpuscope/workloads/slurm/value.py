@@ -29,10 +29,8 @@ def number(value: object) -> int | None:
 
 
 def text(value: object) -> str:
-    """A text; empty for what stands for nothing. Half a surrogate pair, which JSON may escape, becomes ``?``."""
+    """A text; empty for what stands for nothing."""
     found = value.strip() if isinstance(value, str) else ""
-    if not found.isascii():
-        found = found.encode("utf-8", "replace").decode()
     return "" if found in _NOTHING else found
 
 

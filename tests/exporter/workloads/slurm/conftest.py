@@ -9,14 +9,16 @@ import pytest
 DATA = Path(__file__).parent / "data"
 
 _SCRIPT = """#!/bin/sh
-# Answers as the Slurm did whose answers lie in {folder}; files beside the program rule how it fails, and how far its
-# clock is ahead.
+# Answers as the Slurm did whose answers lie in {folder}; files beside the program rule how it fails, how far its
+# clock is ahead, and that they are being changed.
 here=$(dirname "$0")
 echo "$(basename "$0") $*" >> "$here/calls"
 name=$(basename "$0")
 if [ -e "$here/$name.fail" ]; then
     case "$*" in *--version | *--helpformat) ;; *) cat "$here/$name.fail" >&2; exit 1 ;; esac
 fi
+waited=0
+while [ -e "$here/busy" ] && [ $waited -lt 300 ]; do sleep 0.1; waited=$((waited + 1)); done
 there=$(($(date +%s) + $(cat "$here/ahead" 2>/dev/null || echo 0)))
 tell() {{
     if [ -e "$here/$1" ]; then sed "s/@NOW@/$there/g" "$here/$1"; else echo "$name: unrecognized option" >&2; exit 1; fi
@@ -29,6 +31,12 @@ case "$name $*" in
     "scontrol --all --details show "*) tell "$4s.txt" ;;
     "scontrol show config") [ -e "$here/ahead" ] && echo "Configuration data as of $(date -u -d "@$there" +%FT%T)" ;;
     "squeue --all --json") tell jobs.json ;;
+    "squeue --all --noheader --states=all --format="*)
+        mark=${{4#--format=%A}}
+        mark=${{mark%%%j*}}
+        if [ -e "$here/names.txt" ]; then cat "$here/names.txt"; else
+            sed -n 's/^JobId=\\([0-9]*\\) .*JobName=\\(.*\\)/\\1@M@\\2@M@/p' "$here/jobs.txt"
+        fi | sed "s/@M@/$mark/g" ;;
     "sinfo --all --json") tell nodes.json ;;
     sacct*)
         mark=$(printf '%s\\n' "$@" | sed -n 's/^--delimiter=//p')

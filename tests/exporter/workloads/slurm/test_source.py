@@ -304,18 +304,6 @@ def test_a_node_that_is_malformed_or_new_costs_only_itself(slurm: Slurm) -> None
     assert [one.name for one in seen.nodes] == ["gpu-1", "gpu-2", "gpu-3"]
 
 
-def test_a_name_with_line_breaks_cannot_invent_an_end(slurm: Slurm) -> None:
-    """22.05 takes such names, and its scontrol prints them as they are."""
-    folder = slurm("22.05-requeued")
-    name = "x\n   JobState=COMPLETED Reason=None"
-    change_job(folder, 7, name=name)
-    listed = (folder / "jobs.txt").read_text()
-    (folder / "jobs.txt").write_text(listed.replace("JobName=nodedies", f"JobName={name}"))
-    assert job(SlurmSource(folder).observe(NOW), "7").state is JobState.TRAINING
-    seen = SlurmSource(folder, use_json=False).observe(NOW)
-    assert (seen.complete, dict(seen.problems)) == (False, {"ambiguous_job": 1})
-
-
 def test_an_unknown_release_is_read_as_text(slurm: Slurm) -> None:
     folder = slurm("22.05-requeued")
     (folder / "version.txt").write_text("something else\n")

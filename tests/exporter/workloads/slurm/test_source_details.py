@@ -155,8 +155,8 @@ def test_a_name_that_is_no_text_costs_no_json(slurm: Slurm) -> None:
     told = (folder / "jobs.json").read_bytes()
     (folder / "jobs.json").write_bytes(told.replace(b'"cafe"', b'"caf\xe9"'))
     seen = SlurmSource(folder).observe(NOW)
-    assert (seen.complete, dict(seen.problems)) == (True, {})
-    assert (job(seen, "1").facts.name, job(seen, "1").facts.team) == ("caf\ufffd", "? half")
+    assert (seen.complete, dict(seen.problems)) == (True, {"malformed_text": 1})
+    assert (job(seen, "1").facts.name, job(seen, "1").facts.team) == ("caf\ufffd", "\ufffd half")
 
 
 def test_a_row_that_stays_malformed_is_told_once_though_answers_are_kept(
