@@ -35,7 +35,7 @@ __all__ = [
 _KEYS = filesystem.FILESYSTEM
 _DAY_S = 86_400
 _WINDOW = "6h"
-LEAST_HISTORY = "30m"
+LEAST_HISTORY = "10m"
 """A forecast from less would mean nothing."""
 _SPACE = "the gpuscope agent, node-exporter, an exporter of Lustre or GPFS, or FSx through YACE."
 _FORECAST = Thresholds(base=palette.BAD, steps=((2 * _DAY_S, palette.WARN), (7 * _DAY_S, palette.OK)))
@@ -102,7 +102,7 @@ def time_until_full() -> Stat:
         width=6,
         decimals=1,
         thresholds=_FORECAST,
-        no_value="None fills, or less than half an hour is known",
+        no_value="None fills, or less than ten minutes are known",
     )
 
 
