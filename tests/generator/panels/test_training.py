@@ -1,5 +1,6 @@
 """The Training board: the number that each panel shows on known jobs."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.generator.promtool import expect
@@ -45,7 +46,13 @@ def column(table: Table, title: str) -> str:
     return f"round({expression}, 0.001)"
 
 
-def ask(folder: Path, samples: dict[str, str], expected: dict, at: str = "20m", **more: str) -> None:
+def ask(
+    folder: Path,
+    samples: dict[str, str],
+    expected: Mapping[str | Expression, Mapping[str, float] | None],
+    at: str = "20m",
+    **more: str,
+) -> None:
     expect(folder, samples, expected, at=at, variables=CHOSEN | more, rules=False, range_s=1200)
 
 
@@ -284,7 +291,7 @@ def test_the_slowest_rank_and_the_nodes_of_a_job(tmp_path: Path) -> None:
 
 
 def test_no_panel_shows_anything_where_nothing_is_known(tmp_path: Path) -> None:
-    queries: dict = {
+    queries: dict[str | Expression, None] = {
         query.expression: None
         for panel in training_board(NOW).panels
         for query in panel.queries

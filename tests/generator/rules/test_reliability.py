@@ -61,3 +61,74 @@ def test_all_that_can_be_said_of_a_day_with_one_failure(tmp_path: Path) -> None:
         at="30m",
         only=RULES,
     )
+
+
+def test_without_any_interruption_mtbf_has_a_lower_bound(tmp_path: Path) -> None:
+    """Three times nothing happened in 86,400 GPU-seconds: at least a third of them, with 95 % confidence."""
+    samples = {held("training"): "0+240x60", interrupted("infrastructure"): "0x60", interrupted("planned"): "0x24 9x36"}
+    expect(
+        tmp_path,
+        samples,
+        {
+            "cluster:training_mtbf_gpu_seconds:ratio": None,
+            shown("cluster:training_mtbf_gpu_seconds:lower_bound"): {DAY: 4800},
+        },
+        at="30m",
+        only=RULES,
+    )
+
+
+def test_shares_of_nothing_are_not_there_and_unknown_stays_unknown(tmp_path: Path) -> None:
+    samples = {
+        fault("unknown", "unknown", "unknown"): "0x24 3x36",
+        fault("oom", "workload", "job"): "0x24 1x36",
+        ended("succeeded"): "4x60",
+        ended("failed"): "4x60",
+        held("queued"): "0x60",
+    }
+    expect(
+        tmp_path,
+        samples,
+        {
+            shown("cluster:training_unknown_faults:ratio"): {DAY: 0.75},
+            "cluster:training_success:ratio": None,
+            "cluster:training_goodput:ratio": None,
+            "cluster:training_mtbf_gpu_seconds:lower_bound": None,
+        },
+        at="30m",
+        only=RULES,
+    )
+
+
+def test_a_collector_that_begins_anew_is_not_counted_backwards(tmp_path: Path) -> None:
+    """900 jobs of before are no jobs of this day, and neither a fall to 0 nor a new instance adds them."""
+    samples = {
+        ended("succeeded"): "900x30 0x10 2x20",
+        ended("failed"): "50x24 _x36",
+        ended("failed", "b:9837"): "_x25 50x10 51x25",
+    }
+    expect(
+        tmp_path,
+        samples,
+        {
+            f"round(cluster:training_jobs_ended:increase{{window='1d',outcome='{outcome}'}})": {
+                f'{{cluster="c",outcome="{outcome}",window="1d"}}': number
+            }
+            for outcome, number in (("succeeded", 2), ("failed", 1))
+        },
+        at="30m",
+        only=RULES,
+    )
+
+
+def test_waits_of_workers_are_the_slope_of_a_gauge(tmp_path: Path) -> None:
+    """Ray publishes totals as gauges, one a rank: the slowest rank counts."""
+    base = 'ray_train_report_total_blocked_time_s{cluster="c",instance="r",job="ray",ray_train_run_name="llama"'
+    samples = {
+        base + ',ray_train_worker_world_rank="0"}': "0+3x60",
+        base + ',ray_train_worker_world_rank="1"}': "0+6x60",
+    }
+    where = 'job:training_blocked:ratio_rate5m{cluster="c",workload="llama",what="checkpoint"}'
+    expect(tmp_path, samples, {"round(job:training_blocked:ratio_rate5m, 0.01)": {
+        where.replace("job:training_blocked:ratio_rate5m", ""): 0.2
+    }}, only=("ray-train",))  # fmt: skip
