@@ -43,6 +43,9 @@ def gpus(state: str) -> Vector:
 
 def nodes_by_state() -> Stat:
     """Nodes: all, and by state."""
+    counted = sum_by(select(cluster.NODES, IN_CLUSTER), "cluster", "state")
+    for state, word in (("total", "all"), ("not_ready", "not ready")):
+        counted = label_replace(counted, "state", word, "state", state)
     return Stat(
         key="nodes",
         title="Nodes",
@@ -53,7 +56,7 @@ def nodes_by_state() -> Stat:
             good="All are ready. A few cordoned ones are normal during repairs.",
             do="The table of nodes below shows which they are, and the reason.",
         ),
-        queries=(Query(expression=sum_by(select(cluster.NODES, IN_CLUSTER), "cluster", "state"), legend="{{state}}"),),
+        queries=(Query(expression=counted, legend="{{state}}"),),
         unit=Unit.COUNT,
         text_mode="value_and_name",
         width=5,
@@ -68,11 +71,11 @@ def healthy_nodes() -> Gauge:
     total = sum_by(select(cluster.NODES, IN_CLUSTER, state="total"), "cluster")
     return Gauge(
         key="healthy_nodes",
-        title="Nodes that take work",
+        title="Nodes ready",
         explanation=Explanation(
             shows="Nodes that are ready and not cordoned, of all nodes.",
             source=SCHEDULER,
-            good="Above 98 %. In a small cluster one node is more than that.",
+            good="Above 90 %; the other nodes are known to be in repair.",
             do="Sort the table of nodes below by state. A cordoned node without a reason was forgotten: ask who did "
             "it.",
         ),
@@ -83,7 +86,7 @@ def healthy_nodes() -> Gauge:
         decimals=1,
         width=4,
         height=8,
-        thresholds=Thresholds(base=palette.BAD, steps=((0.9, palette.WARN), (0.98, palette.OK))),
+        thresholds=Thresholds(base=palette.BAD, steps=((0.5, palette.WARN), (0.9, palette.OK))),
         no_value=_NO_STATE,
     )
 
@@ -95,7 +98,8 @@ def missing_gpus() -> Stat:
         title="GPUs missing",
         explanation=Explanation(
             shows="GPUs that a node should have and that do not answer. What a node should have is what its agent once "
-            "saw, or what its scheduler knows; so a node that is dead misses all its GPUs.",
+            "saw, or what its scheduler knows; so a node that is dead misses all its GPUs. Of a node that works and "
+            "that no exporter watches nothing is known: it misses none.",
             source="the gpuscope agent's own count, the collector, or the capacity that kube-state-metrics tells.",
             good="0.",
             do="The table of nodes shows where. Look for XID 79 (fallen off the bus) there, then reset or drain it.",
@@ -103,7 +107,7 @@ def missing_gpus() -> Stat:
         queries=(Query(expression=gpus("missing")),),
         unit=Unit.COUNT,
         decimals=0,
-        width=3,
+        width=4,
         height=8,
         color_background=True,
         thresholds=Thresholds(base=palette.OK, steps=((1, palette.BAD),)),
@@ -132,7 +136,8 @@ def gpu_funnel() -> BarGauge:
             shows="Each bar is a part of the one above it. Expected: installed, or known to the scheduler. Healthy: "
             "answers and asks for no repair. Allocatable: healthy, on a node that takes work. Held: by a "
             "pod or job. Busy, and tensor cores busy: activity added up, so that two GPUs at one half count as one. "
-            "These last two are of all GPU models.",
+            "These last two are of all GPU models. GPUs "
+            "that no exporter watches are expected, and may be held, and are in no other bar.",
             source="the gpuscope agent, dcgm-exporter or AMD's exporter, and the scheduler.",
             good="All bars down to busy are nearly as long as the first.",
             do="The largest step down is where money is lost. Expected to healthy: repair, see Faults. Healthy to "
@@ -159,5 +164,6 @@ def alerts() -> AlertList:
             do="Open the alert and follow its runbook. An empty list without loaded rules says nothing.",
         ),
         label_filter='{cluster=~"$cluster", component!=""}',
-        width=5,
+        width=4,
+        no_value="No alert fires",
     )

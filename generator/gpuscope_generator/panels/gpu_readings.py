@@ -37,6 +37,7 @@ def _graph(
         queries=queries,
         unit=unit,
         width=12,
+        height=10,
         low=0,
         high=1 if share else None,
         styles={"/ memory$/": LineStyle(dashed=True)} if key == "gpu_temperature" else {},

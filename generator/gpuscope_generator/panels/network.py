@@ -47,6 +47,7 @@ def network_traffic() -> TimeSeries:
         queries=(flow("tx", "sent"), flow("rx", "received")),
         unit=Unit.BYTES_PER_SECOND,
         width=12,
+        height=9,
         styles={"/ received$/": LineStyle(below_zero=True)},
         no_value="node-exporter is absent",
     )
@@ -120,6 +121,7 @@ def network_errors() -> TimeSeries:
         queries=(Query(expression=topk(20, found), legend="{{node}} {{fabric}} {{type}}"),),
         unit=Unit.COUNT_PER_SECOND,
         width=12,
+        height=9,
         low=0,
         links=node_line_links(),
         no_value="No errors, or node-exporter is absent",

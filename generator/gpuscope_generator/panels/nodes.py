@@ -58,8 +58,8 @@ def instance_status(settings: Settings) -> Table:
         title="Nodes",
         explanation=Explanation(
             shows="One row for each node that anybody tells of, the dead ones too. GPUs broken are those that are "
-            "missing or not healthy. Headroom is how far the hottest GPU is below the temperature at which it slows "
-            "down. An empty cell means that nobody tells, not that it is 0.",
+            "missing or not healthy; XID are errors that the driver reported. Headroom is how far the hottest GPU is "
+            "below the temperature at which it slows down. An empty cell means that nobody tells, not that it is 0.",
             source="schedulers for state and reason; the gpuscope agent or dcgm-exporter for GPUs; node-exporter for "
             "uptime.",
             good="Ready, nothing broken, no XID errors, headroom of more than ten degrees.",
@@ -68,16 +68,17 @@ def instance_status(settings: Settings) -> Table:
         ),
         height=11,
         columns=(
-            LabelColumn(label="cluster", title="Cluster"),
-            LabelColumn(label="node", title="Node", links=node_cell_links()),
-            LabelColumn(label="pool", title="Pool"),
-            LabelColumn(label="instance_type", title="Type"),
-            LabelColumn(label="state", title="State", texts=STATES),
+            LabelColumn(label="cluster", title="Cluster", width=90),
+            LabelColumn(label="node", title="Node", width=110, links=node_cell_links()),
+            LabelColumn(label="pool", title="Pool", width=90),
+            LabelColumn(label="instance_type", title="Type", width=110),
+            LabelColumn(label="state", title="State", texts=STATES, width=90),
             LabelColumn(label="reason", title="Reason"),
-            LabelColumn(label="driver", title="Driver"),
+            LabelColumn(label="driver", title="Driver", width=100),
             ValueColumn(title="Known", expression=facts, hidden=True),
             ValueColumn(
                 title="GPUs broken",
+                width=100,
                 expression=broken_gpus(),
                 unit=Unit.COUNT,
                 decimals=0,
@@ -85,7 +86,8 @@ def instance_status(settings: Settings) -> Table:
                 thresholds=bad_from_one,
             ),
             ValueColumn(
-                title="XID errors (24 h)",
+                title="XID (24 h)",
+                width=90,
                 expression=max_by(of_pool_and_model(of_a_day(day)), *node.NODE),
                 unit=Unit.COUNT,
                 decimals=0,
@@ -94,6 +96,7 @@ def instance_status(settings: Settings) -> Table:
             ),
             ValueColumn(
                 title="Headroom",
+                width=90,
                 expression=min_by(of_nodes(node.HEADROOM), *node.NODE),
                 unit=Unit.CELSIUS,
                 decimals=0,
@@ -101,16 +104,18 @@ def instance_status(settings: Settings) -> Table:
                 thresholds=Thresholds(base=palette.BAD, steps=((margin, palette.WARN), (2 * margin, palette.OK))),
             ),
             ValueColumn(
-                title="GPU activity",
+                title="Activity",
+                width=80,
                 expression=ratio(_of(node.COMPUTE_ACTIVE), _of(node.COMPUTE_COUNT)),
                 unit=Unit.RATIO,
                 decimals=0,
                 cell=Cell.COLORED_TEXT,
                 thresholds=Thresholds(base=palette.WARN, steps=((low, palette.OK),)),
             ),
-            ValueColumn(title="GPU power", expression=_of(node.POWER), unit=Unit.WATTS, decimals=0),
+            ValueColumn(title="Power", expression=_of(node.POWER), unit=Unit.WATTS, decimals=1, width=90),
             ValueColumn(
                 title="Uptime",
+                width=90,
                 expression=_of(node.UPTIME),
                 unit=Unit.SECONDS,
                 decimals=0,
@@ -119,6 +124,7 @@ def instance_status(settings: Settings) -> Table:
             ),
             ValueColumn(
                 title="Workloads",
+                width=95,
                 expression=_of(fleet.HOLDERS),
                 unit=Unit.COUNT,
                 links=(Link("Workloads of this cluster", Noun.TASK, {"cluster": cell("cluster")}),),

@@ -33,7 +33,7 @@ def cluster_power() -> Stat:
         sparkline=True,
         text_mode="value_and_name",
         width=6,
-        height=8,
+        height=9,
     )
 
 
@@ -61,7 +61,7 @@ def energy(settings: Settings) -> Stat:
         unit=Unit.WATT_HOURS,
         text_mode="value_and_name",
         width=6,
-        height=8,
+        height=9,
     )
 
 
@@ -79,6 +79,7 @@ def node_power() -> TimeSeries:
         queries=(Query(expression=topk(20, max_by(of_nodes(node.POWER), *node.NODE)), legend="{{node}}"),),
         unit=Unit.WATTS,
         width=12,
+        height=9,
         low=0,
         links=node_line_links(),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuscope_generator.normalized import cluster, node
 from gpuscope_generator.panels.fleet_choice import node_line_links, of_nodes
 from gpuscope_generator.panels.variables import IN_CLUSTER
-from gpuscope_generator.promql import bottomk, min_by, select, sum_by
+from gpuscope_generator.promql import bottomk, label_replace, min_by, select, sum_by
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import Explanation, LineStyle, Query, Thresholds, TimeSeries, Unit, palette
 
@@ -37,6 +37,7 @@ def headroom(settings: Settings) -> TimeSeries:
         queries=(Query(expression=bottomk(10, min_by(of_nodes(node.HEADROOM), *node.NODE)), legend="{{node}}"),),
         unit=Unit.CELSIUS,
         width=12,
+        height=9,
         thresholds=Thresholds(base=palette.BAD, steps=((margin, palette.OK),)),
         limits_as_lines=True,
         links=node_line_links(),
@@ -46,28 +47,29 @@ def headroom(settings: Settings) -> TimeSeries:
 
 def throttled_gpus() -> TimeSeries:
     """GPUs whose clocks are held down, by reason."""
-    words = "; ".join(f"{reason}: {text}" for reason, text in REASONS.items())
+    held_down = sum_by(select(cluster.THROTTLED, IN_CLUSTER), "cluster", "reason")
+    for reason, text in REASONS.items():
+        held_down = label_replace(held_down, "reason", text, "reason", reason)
     return TimeSeries(
         key="throttled",
         title="Throttled GPUs by reason",
         explanation=Explanation(
             shows="GPUs whose clocks were held down for a tenth of the last five minutes or more, by reason. "
-            f"{words}. One GPU may have several reasons.",
+            "One GPU may have several reasons.",
             source="the gpuscope agent, dcgm-exporter or AMD's exporter.",
             good="0. The power limit is normal for heavy work at full power.",
             do="Heat: see Headroom. Power brake or slowdown by hardware: power supply or cabling of the node; drain "
             "it.",
         ),
-        queries=(
-            Query(expression=sum_by(select(cluster.THROTTLED, IN_CLUSTER), "cluster", "reason"), legend="{{reason}}"),
-        ),
+        queries=(Query(expression=held_down, legend="{{reason}}"),),
         unit=Unit.COUNT,
         width=12,
+        height=9,
         low=0,
         styles={
-            "sw_power_cap": LineStyle(color=palette.IDLE),
-            "hw_thermal": LineStyle(color=palette.BAD),
-            "sw_thermal": LineStyle(color=palette.WARN),
+            REASONS["sw_power_cap"]: LineStyle(color=palette.IDLE),
+            REASONS["hw_thermal"]: LineStyle(color=palette.BAD),
+            REASONS["sw_thermal"]: LineStyle(color=palette.WARN),
         },
         no_value="No clock was held down, or no source tells why clocks are low",
     )

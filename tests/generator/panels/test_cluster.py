@@ -30,7 +30,7 @@ def test_numbers_of_nodes_and_gpus(tmp_path: Path) -> None:
         {
             shown(overview.nodes_by_state()): {
                 f'{{cluster="c",state="{state}"}}': number
-                for state, number in {"total": 5, "ready": 3, "cordoned": 1, "not_ready": 1, "unknown": 0}.items()
+                for state, number in {"all": 5, "ready": 3, "cordoned": 1, "not ready": 1, "unknown": 0}.items()
             },
             shown(overview.healthy_nodes()): {C: 0.6},
             shown(overview.missing_gpus()): {C: 3},
@@ -110,7 +110,7 @@ def test_complaint_27_activity_is_a_mean_and_never_a_sum_of_shares(tmp_path: Pat
         tmp_path,
         fleet(),
         {
-            column(nodes.instance_status(NOW), "GPU activity"): {
+            column(nodes.instance_status(NOW), "Activity"): {
                 at("n1"): 0.5,
                 at("n2"): 0.25,
                 at("n3"): 0,
@@ -135,7 +135,7 @@ def test_what_is_chosen_limits_the_nodes_and_keeps_the_dead_one(tmp_path: Path) 
     on_board(
         tmp_path / "pool",
         fleet(),
-        {column(table, "GPUs broken"): {at("n3"): 1}, column(table, "GPU power"): {at("n3"): 300}},
+        {column(table, "GPUs broken"): {at("n3"): 1}, column(table, "Power"): {at("n3"): 300}},
         node_pool="old",
     )
     (tmp_path / "model").mkdir()

@@ -57,7 +57,7 @@ def test_xid_errors_of_an_hour_and_of_a_day_by_code(tmp_path: Path) -> None:
             column(table, "Last hour"): {words("94"): 1},
             column(table, "Nodes (last hour)"): {words("94"): 1},
             shown(xid.xid_over_time()): {'{cluster="c",xid="94"}': 1},
-            column(nodes.instance_status(Settings()), "XID errors (24 h)"): {
+            column(nodes.instance_status(Settings()), "XID (24 h)"): {
                 '{cluster="c",node="n1"}': 1,
                 '{cluster="c",node="n2"}': 0,
             },

@@ -43,10 +43,15 @@ def test_lost_gpu_is_down_unhealthy_and_missing(tmp_path: Path) -> None:
 
 
 def test_defect_18_missing_gpus_come_from_the_capacity_of_each_node_and_a_dead_node_counts(tmp_path: Path) -> None:
-    """Not from a fixed eight: one node has two GPUs, one has four of which two answer, and one is dead."""
+    """Not from a fixed eight: one node has two GPUs, one has four of which two answer, and one is dead.
+
+    A node that works, and that no exporter ever watched, misses nothing that anybody knows of.
+    """
     samples = dcgm(*TWO, Device(node="n2", uuid="GPU-c"), Device(node="n2", gpu=1, uuid="GPU-d"))
-    for node, number in (("n1", 2), ("n2", 4), ("dead", 8)):
+    for node, number in (("n1", 2), ("n2", 4), ("dead", 8), ("unwatched", 16)):
         samples[CAPACITY.format(node=node)] = f"{number}x40"
+    for node, ready in (("dead", 0), ("unwatched", 1)):
+        samples[f'kube_node_status_condition{{node="{node}",condition="Ready",status="true"}}'] = f"{ready}x40"
     expect(
         tmp_path,
         samples,
@@ -62,7 +67,7 @@ def test_defect_18_missing_gpus_come_from_the_capacity_of_each_node_and_a_dead_n
             },
             'cluster:gpus:count{state="expected"}': {
                 'cluster:gpus:count{state="expected",model="NVIDIA H100 80GB HBM3"}': 6,
-                'cluster:gpus:count{state="expected",model="unknown"}': 8,
+                'cluster:gpus:count{state="expected",model="unknown"}': 24,
             },
         },
         only=(*DCGM, "kubernetes"),

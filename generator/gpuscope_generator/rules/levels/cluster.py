@@ -60,8 +60,10 @@ def _numbers() -> tuple[Recording, ...]:
     states = ("present", "missing", "healthy", "allocated", "idle")
     present = max_by(select(node.GPUS, state="present"), *node.NODE)
     missing = max_by(select(node.GPUS, state="missing"), *node.NODE)
-    # Where nobody promises a number, as of a node whose scheduler counts MIG instances, what is there is expected.
-    expected = first_of(present + missing, missing, present)
+    # Where nobody promises a number, as of a node whose scheduler counts MIG instances, what is there is expected;
+    # where nobody watches, what its scheduler counts.
+    counted = max_by(select(node.GPUS, state="expected"), *node.NODE)
+    expected = first_of(present + missing, missing, present, counted)
     return (
         *(recording(cluster.GPUS, _by_model(select(node.GPUS, state=state)), state=state) for state in states),
         recording(cluster.GPUS, _by_model(expected), state="expected"),

@@ -14,6 +14,7 @@ from gpuscope_generator.promql import (
     group_by,
     max_by,
     min_by,
+    resampled,
     select,
     sum_by,
 )
@@ -24,6 +25,8 @@ __all__ = ["THROTTLED_SHARE", "node_rules"]
 
 THROTTLED_SHARE = 0.1
 """Share of five minutes from which on a GPU counts as held down."""
+_WATCHED = "1d"
+"""How long a node counts as watched once the exporter on it is gone."""
 
 
 def node_rules(settings: Settings) -> RuleFile:
@@ -74,8 +77,11 @@ def _numbers() -> tuple[Recording, ...]:
     split = group_by(select(mig.INFO), *node.NODE)
     counted = select(node.GPUS, state="expected").unless(split, on=node.NODE)
     promised = max_by(select(node.GPUS, state="installed").or_(counted), *node.NODE)
-    # A dead node has no series at all: all its GPUs are missing.
-    seen = present.or_(promised * 0)
+    # A dead node has no series at all: all its GPUs are missing. One that works and that no exporter ever watched
+    # misses none: of its GPUs nothing is known.
+    watched = group_by(resampled("max_over_time", select(node.GPU_FACTS), _WATCHED, "10m"), *node.NODE)
+    dead = promised.and_(watched.or_(select(node.READY).compare("==", 0)), on=node.NODE) * 0
+    seen = present.or_(dead)
     missing = clamp(promised - seen, low=0).and_(told, on=("cluster",))
     return (
         recording(node.GPUS, present, state="present"),
