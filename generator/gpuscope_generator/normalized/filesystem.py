@@ -24,6 +24,7 @@ __all__ = [
     "INFO",
     "IO",
     "MOUNTS",
+    "NFS_WAIT",
     "OPERATIONS",
     "OPERATION_SECONDS",
     "READ_AHEAD",
@@ -84,8 +85,14 @@ OPERATION_SECONDS = gauge(
     "filesystem:operation_seconds:rate5m",
     *FILESYSTEM,
     "operation",
+    meaning="Seconds that they took, a second.",
+)
+NFS_WAIT = gauge(
+    "filesystem:nfs_wait_seconds:avg5m",
+    *FILESYSTEM,
     "phase",
-    meaning="Seconds that they took, a second: total, and of NFS queue (on the client) and server (its answer).",
+    unit=Unit.SECONDS,
+    meaning="Mean time of an NFS request in the client before it is sent (queue), and until its answer (server).",
 )
 READ_AHEAD = gauge(
     "filesystem:read_ahead:rate5m", *FILESYSTEM, "event", meaning="Read-ahead of Lustre clients by outcome, a second."

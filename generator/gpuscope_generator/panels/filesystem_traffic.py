@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope_generator.normalized import filesystem
 from gpuscope_generator.panels.filesystem_choice import FILESYSTEM_LINE, of_filesystems
-from gpuscope_generator.promql import Matcher, Vector, ratio, sum_by, topk
+from gpuscope_generator.promql import Matcher, Vector, max_by, ratio, sum_by, topk
 from gpuscope_generator.view import Explanation, LineStyle, Query, TimeSeries, Unit
 
 __all__ = ["io_size", "iops", "latency", "metadata", "nfs_latency", "throughput"]
@@ -128,7 +128,7 @@ def metadata() -> TimeSeries:
 
 def latency() -> TimeSeries:
     """How long operations take."""
-    seconds = sum_by(of_filesystems(filesystem.OPERATION_SECONDS, phase="total"), *_KEYS, "operation")
+    seconds = sum_by(of_filesystems(filesystem.OPERATION_SECONDS), *_KEYS, "operation")
     count = sum_by(of_filesystems(filesystem.OPERATIONS), *_KEYS, "operation")
     return TimeSeries(
         key="latency",
@@ -154,9 +154,7 @@ def nfs_latency() -> TimeSeries:
     """Where NFS operations wait."""
 
     def mean(phase: str) -> Vector:
-        each = sum_by(of_filesystems(filesystem.OPERATION_SECONDS, phase=phase), *_KEYS, "operation")
-        counted = sum_by(of_filesystems(filesystem.OPERATIONS), *_KEYS, "operation").and_(each)
-        return ratio(sum_by(each, *_KEYS), sum_by(counted, *_KEYS))
+        return topk(10, max_by(of_filesystems(filesystem.NFS_WAIT, phase=phase), *_KEYS))
 
     return TimeSeries(
         key="nfs_latency",
@@ -170,8 +168,8 @@ def nfs_latency() -> TimeSeries:
             "to it, is the limit.",
         ),
         queries=(
-            Query(expression=topk(10, mean("queue")), legend="queue {{filesystem}}"),
-            Query(expression=topk(10, mean("server")), legend="server {{filesystem}}"),
+            Query(expression=mean("queue"), legend="queue {{filesystem}}"),
+            Query(expression=mean("server"), legend="server {{filesystem}}"),
         ),
         unit=Unit.SECONDS,
         width=12,

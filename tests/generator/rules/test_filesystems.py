@@ -62,9 +62,9 @@ def test_the_same_traffic_gives_the_same_numbers_from_every_source(tmp_path: Pat
                 for key, value in everywhere("filesystem:operations:rate5m", OPENS, operation="open").items()
                 if "fsx" not in key
             },
-            'filesystem:operation_seconds:rate5m{operation="open",phase="total"}': {
+            'filesystem:operation_seconds:rate5m{operation="open"}': {
                 f'filesystem:operation_seconds:rate5m{{cluster="{cluster}",filesystem="{told[cluster]}",'
-                f'operation="open",phase="total"}}': OPENS * 2
+                f'operation="open"}}': OPENS * 2
                 for cluster in ("ours", "nfs")
             },
             "cluster:filesystem_used:ratio_max": {
@@ -179,6 +179,10 @@ def test_what_two_sources_tell_counts_once(tmp_path: Path) -> None:
             'filesystem:mounts:count{state="up"}': at("filesystem:mounts:count", 1, state="up"),
             "count by (filesystem) (node:filesystem_info:union)": {f'{{filesystem="{fs}"}}': 1 for fs in both},
             "sum(filesystem:rpcs:rate5m)": {"{}": 8},
+            "filesystem:nfs_wait_seconds:avg5m": {
+                f'filesystem:nfs_wait_seconds:avg5m{{cluster="c",filesystem="nas:/data",phase="{phase}"}}': 1
+                for phase in ("queue", "server")
+            },
         },
         only=FILES,
         at=SOON,

@@ -115,7 +115,7 @@ def _work(agent: Agent) -> tuple[Recording, ...]:
         kind("write", Matcher("operation", "=", "write")),
         kind("metadata", METADATA),
         recording(filesystem.OPERATIONS, sum_by(operations, *filesystem.FILESYSTEM, "operation")),
-        recording(filesystem.OPERATION_SECONDS, sum_by(seconds, *filesystem.FILESYSTEM, "operation"), phase="total"),
+        recording(filesystem.OPERATION_SECONDS, sum_by(seconds, *filesystem.FILESYSTEM, "operation")),
         recording(
             mount.EVENTS,
             sum_by(clamp(speed(ours.RETRANSMISSIONS), low=0), *mount.ON_NODE),

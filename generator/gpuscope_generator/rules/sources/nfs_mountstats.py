@@ -14,6 +14,7 @@ from gpuscope_generator.promql import (
     label_replace,
     max_by,
     rate,
+    ratio,
     sum_by,
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
@@ -107,7 +108,13 @@ def _by_operation(settings: Settings) -> tuple[Recording, ...]:
             summed = label_replace(summed, "operation", name.lower(), "operation", name)
         return max_by(summed, *keys, "operation")
 
+    def waited(phase: str) -> Vector:
+        # Our agent does not tell it: here it is no matter which of them counts the requests.
+        seconds, requests = (_hosted(_rated(settings, series)) for series in (nfs.SECONDS[phase], nfs.REQUESTS))
+        return ratio(sum_by(seconds, *keys), sum_by(requests, *keys))
+
     return (
         recording(filesystem.OPERATIONS, small(nfs.REQUESTS)),
-        *(recording(filesystem.OPERATION_SECONDS, small(series), phase=phase) for phase, series in nfs.SECONDS.items()),
+        recording(filesystem.OPERATION_SECONDS, small(nfs.SECONDS["total"])),
+        *(recording(filesystem.NFS_WAIT, waited(phase), phase=phase) for phase in ("queue", "server")),
     )
