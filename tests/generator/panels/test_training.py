@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.generator.promtool import expect
 
@@ -49,7 +50,7 @@ def column(table: Table, title: str) -> str:
 def ask(
     folder: Path,
     samples: dict[str, str],
-    expected: Mapping[str | Expression, Mapping[str, float] | None],
+    expected: Mapping[Any, Mapping[str, float] | None],
     at: str = "20m",
     **more: str,
 ) -> None:
@@ -291,7 +292,7 @@ def test_the_slowest_rank_and_the_nodes_of_a_job(tmp_path: Path) -> None:
 
 
 def test_no_panel_shows_anything_where_nothing_is_known(tmp_path: Path) -> None:
-    queries: dict[str | Expression, None] = {
+    queries: dict[Any, None] = {
         query.expression: None
         for panel in training_board(NOW).panels
         for query in panel.queries
