@@ -130,6 +130,7 @@ def test_jobs_follow_what_is_chosen(tmp_path: Path) -> None:
 
 
 def test_gpus_and_lost_hours_by_what_jobs_did(tmp_path: Path) -> None:
+    """Defect 11: what is lost is counted over the range of the board, and not over a day that the exporter chose."""
     gpus = 'team:training_gpus:rate5m{cluster="c",scheduler="slurm",team="%s",queue="q",state="training"}'
     jobs = 'team:training_jobs:count{cluster="c",scheduler="slurm",team="nlp",queue="q",state="queued"}'
     samples = {
