@@ -46,7 +46,7 @@ programs: install
 # module has started.
 .PHONY: test
 test: export PYTHONDONTWRITEBYTECODE :=
-test: install programs ## Run every test, with coverage
+test: install programs preview ## Run every test, with coverage
 	$(BIN)/pytest -n 3 --dist worksteal --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report
 

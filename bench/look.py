@@ -244,7 +244,12 @@ def _findings(pages: Sequence[Page], allowed: Mapping[str, str]) -> Iterator[Fin
             state = panel["state"]
             # A panel that needs a choice has data once it is made; after one, another panel's entity may be gone.
             excused = state in ("empty", "nan") and (
-                not key or page.picked or key in allowed or (page.board, panel["id"]) in full
+                not key
+                or page.picked
+                or key in allowed
+                or (page.board, panel["id"]) in full
+                # No alert is good news.
+                or panel["kind"] == "alertlist"
             )
             if state != "ok" and not excused:
                 yield Finding(page.name, f"{key or panel['title']}: {state} {panel['message']}".strip())

@@ -29,6 +29,20 @@ export function eventsOf(annotation, series, stepS) {
   return found;
 }
 
+/** Stretches of one color that overlap, as one each: many events at once must not hide the lines. */
+export function regions(events) {
+  const found = [];
+  for (const event of [...events].sort((a, b) => a.from - b.from)) {
+    const last = found.findLast((one) => one.color === event.color);
+    if (last && event.from <= last.to) {
+      last.to = Math.max(last.to, event.to);
+    } else {
+      found.push({from: event.from, to: event.to, color: event.color});
+    }
+  }
+  return found;
+}
+
 /** All events of the annotations that are switched on; `told` hears of a query that fails. */
 export async function eventsIn(board, enabled, range, state, signal, told) {
   const wanted = (board.annotations?.list ?? []).filter((one) => one.expr && enabled.includes(one.name));

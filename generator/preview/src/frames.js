@@ -84,7 +84,9 @@ export function heatmap(target, result, stepS) {
       if (value === undefined) {
         return null;
       }
-      return Math.max(0, value - (index ? (buckets[index - 1].at.get(t) ?? 0) : 0));
+      // Where bounds change over time, the next one below that is known at this moment counts.
+      const below = buckets.slice(0, index).findLast((lower) => lower.at.has(t));
+      return Math.max(0, value - (below?.at.get(t) ?? 0));
     }),
   }));
   return [

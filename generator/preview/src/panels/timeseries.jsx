@@ -1,6 +1,7 @@
 import {useLayoutEffect} from 'react';
 import {FieldType, formattedValueToString, getFieldDisplayName, dateTimeFormat} from '@grafana/data';
 import {TimeSeries as Lines, TooltipPlugin2} from '@grafana/ui';
+import {regions} from '../annotations.js';
 
 const X_ALL = 1;
 const MOST_ROWS = 20;
@@ -13,7 +14,7 @@ function Annotations({builder, events, theme}) {
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height + 8);
       ctx.clip();
-      for (const event of events()) {
+      for (const event of regions(events())) {
         const color = theme.visualization.getColorByName(event.color);
         const from = plot.valToPos(event.from, 'x', true);
         const to = plot.valToPos(event.to, 'x', true);
