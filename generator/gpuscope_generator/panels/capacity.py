@@ -53,7 +53,8 @@ def gpus_over_time() -> TimeSeries:
             Query(expression=work, legend="busy"),
         ),
         unit=Unit.COUNT,
-        width=14,
+        width=12,
+        height=9,
         low=0,
         styles={
             "expected": LineStyle(color=palette.IDLE, dashed=True),
@@ -73,6 +74,7 @@ def gpus_by_model() -> Table:
     def counted(title: str, state: str, color: str = "") -> ValueColumn:
         return ValueColumn(
             title=title,
+            width=85,
             expression=sum_by(select(cluster.GPUS, IN_CLUSTER, IN_MODEL, state=state), *keys),
             unit=Unit.COUNT,
             decimals=0,
@@ -84,24 +86,24 @@ def gpus_by_model() -> Table:
         key="gpus_by_model",
         title="GPUs by model",
         explanation=Explanation(
-            shows="GPUs by model. A node with several models counts under mixed; one that never told its model, as it "
-            "was dead from the start, under unknown.",
+            shows="GPUs by model; idle are those that somebody holds and that do nothing. A node with several models "
+            "counts under mixed; one that never told its model, as it was dead from the start, under unknown.",
             source=_DEVICES,
             good="Nothing is missing, and idle is small.",
             do="Choose a model at the top of the board to see its nodes alone.",
         ),
         columns=(
-            LabelColumn(label="cluster", title="Cluster"),
+            LabelColumn(label="cluster", title="Cluster", width=80),
             LabelColumn(label="model", title="GPU model"),
             counted("Expected", "expected"),
             counted("Missing", "missing", palette.BAD),
             counted("Healthy", "healthy"),
             counted("Held", "allocated"),
-            counted("Held and idle", "idle", palette.WARN),
+            counted("Idle", "idle", palette.WARN),
         ),
         sort_by="Expected",
-        width=10,
-        height=8,
+        width=12,
+        height=9,
         no_value="No GPU is known: see Data health",
     )
 
@@ -116,6 +118,7 @@ def totals(settings: Settings) -> Table:
     def share(title: str, used: Vector, whole: Vector, full: str = palette.NEUTRAL) -> ValueColumn:
         return ValueColumn(
             title=title,
+            width=115,
             expression=ratio(used, whole),
             unit=Unit.RATIO,
             decimals=0,
@@ -126,8 +129,8 @@ def totals(settings: Settings) -> Table:
     def pair(title: str, series: Level, unit: Unit, full: str = palette.NEUTRAL) -> tuple[ValueColumn, ValueColumn]:
         used = sum_by(select(series, IN_CLUSTER, state="used"), "cluster")
         return (
-            ValueColumn(title=title, expression=total(series), unit=unit),
-            share(f"{title}, in use", used, total(series), full),
+            ValueColumn(title=title, expression=total(series), unit=unit, width=115),
+            share(f"{title} used", used, total(series), full),
         )
 
     size = sum_by(select(filesystem.CLUSTER_SIZE, IN_CLUSTER), "cluster")
@@ -153,9 +156,9 @@ def totals(settings: Settings) -> Table:
             *pair("CPUs", cluster.CPUS, Unit.COUNT),
             *pair("Memory", cluster.MEMORY, Unit.BYTES, palette.WARN),
             *pair("Local disks", cluster.DISK, Unit.BYTES, palette.WARN),
-            ValueColumn(title="File systems", expression=size, unit=Unit.BYTES),
+            ValueColumn(title="File systems", expression=size, unit=Unit.BYTES, width=115),
             share(
-                "File systems, in use",
+                "File systems used",
                 sum_by(select(filesystem.CLUSTER_USED, IN_CLUSTER), "cluster"),
                 size,
                 palette.WARN,

@@ -57,7 +57,7 @@ def instance_status(settings: Settings) -> Table:
         key="instance_status",
         title="Nodes",
         explanation=Explanation(
-            shows="One row for each node that anybody tells of, the dead ones too. GPUs broken are those that are "
+            shows="One row for each node that anybody tells of, the dead ones too. Broken are GPUs that are "
             "missing or not healthy; XID are errors that the driver reported. Headroom is how far the hottest GPU is "
             "below the temperature at which it slows down. An empty cell means that nobody tells, not that it is 0.",
             source="schedulers for state and reason; the gpuscope agent or dcgm-exporter for GPUs; node-exporter for "
@@ -68,17 +68,17 @@ def instance_status(settings: Settings) -> Table:
         ),
         height=11,
         columns=(
-            LabelColumn(label="cluster", title="Cluster", width=90),
+            LabelColumn(label="cluster", title="Cluster", width=85),
             LabelColumn(label="node", title="Node", width=110, links=node_cell_links()),
             LabelColumn(label="pool", title="Pool", width=90),
-            LabelColumn(label="instance_type", title="Type", width=110),
+            LabelColumn(label="instance_type", title="Type", width=105),
             LabelColumn(label="state", title="State", texts=STATES, width=90),
             LabelColumn(label="reason", title="Reason"),
             LabelColumn(label="driver", title="Driver", width=100),
             ValueColumn(title="Known", expression=facts, hidden=True),
             ValueColumn(
-                title="GPUs broken",
-                width=100,
+                title="Broken",
+                width=95,
                 expression=broken_gpus(),
                 unit=Unit.COUNT,
                 decimals=0,
@@ -96,7 +96,7 @@ def instance_status(settings: Settings) -> Table:
             ),
             ValueColumn(
                 title="Headroom",
-                width=90,
+                width=115,
                 expression=min_by(of_nodes(node.HEADROOM), *node.NODE),
                 unit=Unit.CELSIUS,
                 decimals=0,
@@ -105,7 +105,7 @@ def instance_status(settings: Settings) -> Table:
             ),
             ValueColumn(
                 title="Activity",
-                width=80,
+                width=100,
                 expression=ratio(_of(node.COMPUTE_ACTIVE), _of(node.COMPUTE_COUNT)),
                 unit=Unit.RATIO,
                 decimals=0,
@@ -124,13 +124,13 @@ def instance_status(settings: Settings) -> Table:
             ),
             ValueColumn(
                 title="Workloads",
-                width=95,
+                width=110,
                 expression=_of(fleet.HOLDERS),
                 unit=Unit.COUNT,
                 links=(Link("Workloads of this cluster", Noun.TASK, {"cluster": cell("cluster")}),),
             ),
         ),
-        sort_by="GPUs broken",
+        sort_by="Broken",
         paginate=True,
         no_value="No node is known: neither a scheduler nor an exporter tells of one",
     )

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from gpuscope_generator.promql import Vector
+from gpuscope_generator.view import palette
 from gpuscope_generator.view.field import Thresholds, ValueText, value_mappings
 from gpuscope_generator.view.link import Link, WebLink
 from gpuscope_generator.view.panel import Panel
@@ -210,6 +211,8 @@ def _properties(column: LabelColumn | ValueColumn) -> list[dict[str, Any]]:
     if column.hidden:
         found.append({"id": "custom.hidden", "value": True})
     if isinstance(column, LabelColumn):
+        if any(shown.color != palette.TEXT for shown in column.texts.values()):
+            found.append({"id": "custom.cellOptions", "value": {"type": Cell.COLORED_TEXT.value}})
         return found
     found.append({"id": "unit", "value": column.unit.value})
     if column.decimals is not None:

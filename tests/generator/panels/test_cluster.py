@@ -43,7 +43,7 @@ def test_numbers_of_nodes_and_gpus(tmp_path: Path) -> None:
                 '{cluster="c",model="A100"}': 2,
                 '{cluster="c",model="unknown"}': 2,
             },
-            column(capacity.gpus_by_model(), "Held and idle"): {
+            column(capacity.gpus_by_model(), "Idle"): {
                 '{cluster="c",model="H100"}': 1,
                 '{cluster="c",model="A100"}': 0,
             },
@@ -72,7 +72,7 @@ def test_hyperpod_defect_18_gpus_of_a_dead_node_are_missing_and_other_clusters_c
         tmp_path,
         fleet(),
         {
-            column(nodes.instance_status(NOW), "GPUs broken"): {
+            column(nodes.instance_status(NOW), "Broken"): {
                 at("n1"): 0,
                 at("n2"): 0,
                 at("n3"): 1,
@@ -135,7 +135,7 @@ def test_what_is_chosen_limits_the_nodes_and_keeps_the_dead_one(tmp_path: Path) 
     on_board(
         tmp_path / "pool",
         fleet(),
-        {column(table, "GPUs broken"): {at("n3"): 1}, column(table, "Power"): {at("n3"): 300}},
+        {column(table, "Broken"): {at("n3"): 1}, column(table, "Power"): {at("n3"): 300}},
         node_pool="old",
     )
     (tmp_path / "model").mkdir()
@@ -143,7 +143,7 @@ def test_what_is_chosen_limits_the_nodes_and_keeps_the_dead_one(tmp_path: Path) 
         tmp_path / "model",
         fleet(),
         {
-            column(table, "GPUs broken"): {at("n1"): 0, at("n2"): 0, at("n4"): 2, at("n5"): 0},
+            column(table, "Broken"): {at("n1"): 0, at("n2"): 0, at("n4"): 2, at("n5"): 0},
             shown(overview.missing_gpus()): {C: 0},
         },
         gpu_model="H100",
@@ -176,3 +176,12 @@ def test_complaint_28_panels_are_of_kinds_that_grafana_still_draws() -> None:
     kinds = {panel.kind for panel in cluster_board(NOW).panels}
     assert not kinds & {"graph", "singlestat", "table-old"}
     assert kinds >= {"timeseries", "stat", "table", "heatmap", "status-history", "bargauge", "gauge", "alertlist"}
+
+
+def test_states_in_words_have_their_colors() -> None:
+    overrides = {one["matcher"]["options"]: one["properties"] for one in nodes.instance_status(NOW).overrides()}
+    cells = {
+        title: [one["value"]["type"] for one in found if one["id"] == "custom.cellOptions"]
+        for title, found in overrides.items()
+    }
+    assert (cells["State"], cells["Driver"]) == (["color-text"], [])
