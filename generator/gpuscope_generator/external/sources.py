@@ -148,7 +148,7 @@ SOURCES = (
             "llm_d_epp_request_total",
             "inference_extension_info",
             "inference_objective_request_total",
-        ),  # fmt: skip
+        ),
         gives="how requests are routed to model servers",
         enable="scrape port 9090 of the endpoint picker",
     ),
