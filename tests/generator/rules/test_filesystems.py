@@ -196,6 +196,7 @@ def test_names_of_file_systems_are_those_of_our_agent(tmp_path: Path) -> None:
         "nas:/export": ("nas:/export", "nfs4", "/n"),
         "gpfs0": ("/dev/gpfs0", "gpfs", "/g"),
         "default": ("10.0.0.1,10.0.0.2/default", "wekafs", "/w"),
+        "beegfs": ("beegfs_nodev", "beegfs", "/b"),
         "/scratch": ("/dev/md0", "xfs", "/scratch"),
         "/tank": ("tank/data", "zfs", "/tank"),
     }

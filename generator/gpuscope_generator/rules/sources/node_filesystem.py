@@ -25,6 +25,7 @@ _TYPES = Matcher(
 _NAMES = (
     "lustre;.*:/+([^/;]+)[^;]*;.*",  # 10.0.0.1@tcp:/lustre01/folder
     "(?:gpfs|wekafs);(?:[^;]*/)?([^/;]+)/?;.*",
+    "(beegfs);.*",  # its device says nothing
     "[^;]*;/dev/[^;]*;(.*)",  # a local one is known by its mount point
     "zfs;[^;]*;(.*)",
     "[^;]*;([^;]+);.*",
