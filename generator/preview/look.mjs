@@ -32,7 +32,8 @@ function problemsOf() {
 function isSettled() {
   const panels = [...document.querySelectorAll('[data-panel]')];
   const failed = document.querySelector('[data-problem]');
-  return failed || (panels.length > 0 && panels.every((one) => one.dataset.state !== 'loading'));
+  const drawn = panels.length > 0 || document.querySelector('[data-row]');
+  return failed || (drawn && panels.every((one) => one.dataset.state !== 'loading'));
 }
 
 async function look(browser, wanted) {

@@ -23,7 +23,7 @@ from gpuscope_generator.settings import Settings
 
 @dataclass
 class Upstream:
-    """A server that answers every question with `content`, and remembers what it was asked."""
+    """A server that answers every question with `content`, or what that gives for a path, and remembers questions."""
 
     url: str
     status: int = 200
@@ -37,7 +37,8 @@ def upstream() -> Iterator[Upstream]:
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
             found.asked.append((self.command, self.path, body, self.headers.get("Authorization", "")))
-            sent = json.dumps(found.content).encode()
+            content = found.content(self.path) if callable(found.content) else found.content
+            sent = json.dumps(content).encode()
             self.send_response(found.status)
             self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
@@ -74,11 +75,14 @@ def preview(upstream: Upstream, static: Path) -> Iterator[Callable[..., str]]:
     stops: list[Callable[[], None]] = []
 
     def start(
-        shelf: Shelf | None = None, access: Access | None = None, url: str = "", address: str = "127.0.0.1"
+        shelf: Shelf | None = None,
+        access: Access | None = None,
+        url: str = "",
+        address: str = "127.0.0.1",
+        page: Path = static,
     ) -> str:
-        served = Preview(
-            shelf=shelf or built(Settings()), relay=Relay(url or upstream.url, access or Access()), static=static
-        )
+        relay = Relay(url or upstream.url, access or Access())
+        served = Preview(shelf=shelf or built(Settings()), relay=relay, static=page)
         ready = threading.Event()
         ports: list[int] = []
         ends: list[asyncio.Event] = []
