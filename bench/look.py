@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -105,7 +104,7 @@ def _running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[byt
     try:
         yield process
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         try:
             process.wait(timeout=60)
         except subprocess.TimeoutExpired:
