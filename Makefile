@@ -46,7 +46,7 @@ programs: install
 # module has started.
 .PHONY: test
 test: export PYTHONDONTWRITEBYTECODE :=
-test: install programs preview ## Run every test, with coverage
+test: install programs ## Run every test, with coverage
 	$(BIN)/pytest -n 3 --dist worksteal --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report
 
@@ -98,6 +98,10 @@ $(PAGE): $(PREVIEW)/node_modules/.package-lock.json $(PREVIEW_SOURCES)
 
 .PHONY: preview
 preview: $(PAGE) ## Build the page of gpuscope-generator preview
+
+.PHONY: test-preview
+test-preview: preview ## Run the tests of the preview's page, with Node.js and Chromium
+	$(BIN)/pytest tests/generator/preview/page/*.py $(ARGS)
 
 .PHONY: look
 look: install programs preview ## Draw every board on a simulated cluster in headless Chromium, into build/look/

@@ -14,8 +14,8 @@ from gpuscope_generator.settings import Settings
 __all__ = ["Change", "Tracer", "quoted"]
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-_FACTORS = (1, 100, 60, 3600, 1 / 60, 1 / 3600, 24, 86_400, 1000, -1, -100)
-_OFFSETS = (0, 1, 100)
+_FACTORS = (1, 2, 100, 60, 3600, 1 / 60, 1 / 3600, 24, 86_400, 1000, -1, -100)
+_OFFSETS = (0, 1, -1, 100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ def headroom(settings: Settings) -> TimeSeries:
             shows="Degrees that the hottest GPU of a node is below the temperature at which the hardware slows it "
             "down; that limit differs by model, so degrees of headroom compare better than temperatures.",
             source="the gpuscope agent or dcgm-exporter.",
-            good=f"Above {2 * margin:.0f} °C.",
-            do=f"Below {margin:.0f} °C: check fans, filters and the air that comes in; move work away from the node.",
+            good=f"Above {2 * margin:g} °C.",
+            do=f"Below {margin:g} °C: check fans, filters and the air that comes in; move work away from the node.",
         ),
         queries=(Query(expression=bottomk(10, min_by(of_nodes(node.HEADROOM), *node.NODE)), legend="{{node}}"),),
         unit=Unit.CELSIUS,

@@ -29,23 +29,31 @@ def odd(**fields: object) -> bytes:
     return document(fault(**fields)).replace(b'"1e999"', b"1e999")
 
 
+def dated(when: str) -> bytes:
+    return json.dumps({"node": "n1", "generated_at": when, "driver": {"ok": True}, "faults": []}).encode()
+
+
 @pytest.mark.parametrize(
-    "body",
+    "made",
     [
-        odd(code="1e999"),
-        odd(code=[]),
-        odd(code=json.loads("NaN")),
-        odd(gpu_uuid=7),
-        document(node="n1").replace(b'"n1"', b"1e999"),
-        b"[" * 100_000,
-        b"\xff\xfe",
-        b'{"node": "n1", "generated_at": "' + b"9" * 5000 + b'", "driver": {"ok": true}, "faults": []}',
-        document(fault(code=0)).replace(b'"code": 0', b'"code": ' + b"9" * 5000),
+        pytest.param(lambda: odd(code="1e999"), id="code_that_is_a_text"),
+        pytest.param(lambda: odd(code=[]), id="code_that_is_a_list"),
+        pytest.param(lambda: odd(code=json.loads("NaN")), id="code_that_is_no_number"),
+        pytest.param(lambda: odd(gpu_uuid=7), id="uuid_that_is_a_number"),
+        pytest.param(lambda: document(node="n1").replace(b'"n1"', b"1e999"), id="node_that_is_infinite"),
+        pytest.param(lambda: b"[" * 100_000, id="nested"),
+        pytest.param(lambda: b"\xff\xfe", id="no_text"),
+        pytest.param(lambda: dated("9" * 5000), id="endless_time"),
+        pytest.param(
+            lambda: document(fault(code=0)).replace(b'"code": 0', b'"code": ' + b"9" * 5000), id="endless_code"
+        ),
     ],
 )
-def test_an_impossible_answer_costs_its_agent_only(agent: Agent, odd_agent: Agent, reader: Reader, body: bytes) -> None:
+def test_an_impossible_answer_costs_its_agent_only(
+    agent: Agent, odd_agent: Agent, reader: Reader, made: Callable[[], bytes]
+) -> None:
     agent.answers["/api/v1/faults"] = 200, document(fault(), node="good")
-    odd_agent.answers["/api/v1/faults"] = 200, body
+    odd_agent.answers["/api/v1/faults"] = 200, made()
     one = reader(url(agent), url(odd_agent))
     for _ in range(2):
         one.round([])

@@ -10,7 +10,6 @@ from tests.generator.lint.test_queries import queries
 
 from gpuscope_generator.view import Noun
 
-pytestmark = pytest.mark.xfail(reason="boards and rules are still being added", strict=False)
 each_board = pytest.mark.parametrize("noun", nouns())
 
 

@@ -14,7 +14,7 @@ from tests.generator.preview.conftest import Upstream
 from gpuscope_generator.preview.server import STATIC, require_page
 from gpuscope_generator.preview.shelf import Shelf
 
-FRONT_END = Path(__file__).parents[3] / "generator/preview"
+FRONT_END = Path(__file__).parents[4] / "generator/preview"
 QUERIES = {
     "stat": {"instant": True},
     "gauge": {"instant": True},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuscope_generator.promql.filling import Filling, filled, step
 
-FRONT_END = Path(__file__).parents[3] / "generator/preview"
+FRONT_END = Path(__file__).parents[4] / "generator/preview"
 
 VALUES = {"node": ["gpu-1.x", "gpu(2)"], "one": ['a"b\\c'], "top": ["5"]}
 TEXTS = (
