@@ -17,6 +17,7 @@ from gpuscope.workloads.agent_access import AgentAccess, fetch
 from gpuscope.workloads.agent_answer import AnswerError, read_answer
 from gpuscope.workloads.agent_target import Target, check_urls, targets
 from gpuscope.workloads.node_faults import NodeFaults
+from gpuscope.workloads.plausible import mended
 
 __all__ = ["AgentFaults"]
 
@@ -115,7 +116,7 @@ class AgentFaults:
         except Exception:  # the boundary: one agent costs its own node and no round
             reason = "malformed"
             if self._reasons.get(target) != reason:
-                log.exception("the answer of the agent at %s is beyond gpuscope", target.host)
+                log.exception("the answer of the agent at %s is beyond gpuscope", mended(target.host))
         finally:
             with self._lock:
                 self._busy.discard(target)
@@ -126,7 +127,7 @@ class AgentFaults:
     def _tell(self, reasons: dict[Target, str]) -> None:
         for target, reason in reasons.items():
             if reason and self._reasons.get(target) != reason:
-                log.warning("the agent at %s cannot be used: %s", target.address or target.host, reason)
+                log.warning("the agent at %s cannot be used: %s", mended(target.address or target.host), reason)
             elif not reason and self._reasons.get(target):
                 log.info("the agent at %s answers again", target.address)
         self._reasons = reasons

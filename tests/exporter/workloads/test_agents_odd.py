@@ -63,10 +63,14 @@ def test_an_impossible_answer_costs_its_agent_only(
 
 
 @pytest.mark.parametrize("name", ["[", "a..b", "x" * 300, "n\ud800", "n\x00", "a b", ":::", ""])
-def test_a_node_whose_name_is_none_of_a_host_costs_itself_only(agent: Agent, reader: Reader, name: str) -> None:
+def test_a_node_whose_name_is_none_of_a_host_costs_itself_only(
+    agent: Agent, reader: Reader, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     agent.answers["/api/v1/faults"] = 200, document(fault(), node="127.0.0.1")
     one = reader(f"http://{{node}}:{agent.server_port}", timeout_s=0.5)
     one.round([name, "127.0.0.1"])
     assert (one.answering, one.failed) == (1, 1)
     assert sum(one.failures.values()) == 1
     assert [event.what for event in one.memory.xids(["127.0.0.1"])] == [79]
+    # What is logged can be written: a lone surrogate cannot.
+    assert caplog.text.encode().count(b"cannot be used") == 1
