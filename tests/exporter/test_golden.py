@@ -27,7 +27,14 @@ NODES = [one.name for one in simulate.scenarios() if one.kind == "node"]
 FAULTS = [one.name for one in simulate.scenarios() if one.kind == "fault"]
 # These stop the cycles of a machine without threads; test_supervisor.py runs them.
 THREADED = {"call-wedged", "driver-reloaded", "no-driver", "gpu-lost"}
-SHOWN = {"h100x8": (0, 6, 7), "h100-mig": (0, 3, 4, 7), "gb200": (0,), "a100-mig": (0, 2), "l40s": (0, 3, 4, 5)}
+SHOWN = {
+    "h100x8": (0, 6, 7),
+    "h100-mig": (0, 3, 4, 7),
+    "h100-pretrain": (0,),
+    "gb200": (0,),
+    "a100-mig": (0, 2),
+    "l40s": (0, 3, 4, 5),
+}
 SENTINELS = re.compile(r" (2147483632|2147483634|9223372036854775\d{3}|1\.40737488355\d+e\+14|4294967295|NaN|[+-]Inf)$")
 
 

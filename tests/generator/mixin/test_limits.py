@@ -27,7 +27,8 @@ def test_a_threshold_that_cannot_be_followed_needs_the_generator(
     publish(tmp_path, {**dashboard_files(settings), **rule_texts(settings), **mixin_files(settings)}, ())
 
     def evaluated(config: str) -> str:
-        program = f"((import 'mixin/mixin.libsonnet') + {{ _config+:: {config} }}).grafanaDashboards['cluster.json']"
+        mixin = f"(import '{tmp_path}/mixin/mixin.libsonnet')"
+        program = f"({mixin} + {{ _config+:: {config} }}).grafanaDashboards['cluster.json']"
         return str(_jsonnet.evaluate_snippet("mine", program, jpathdir=[str(tmp_path)]))
 
     assert "x > 210" in evaluated("{}")

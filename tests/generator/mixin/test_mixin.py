@@ -28,7 +28,7 @@ def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Evaluate:
 
     def evaluated(config: str = "{}") -> dict[str, Any]:
         program = f"""
-            local mixin = (import 'mixin/mixin.libsonnet') + {{ _config+:: {config} }};
+            local mixin = (import '{folder}/mixin/mixin.libsonnet') + {{ _config+:: {config} }};
             {{ boards: mixin.grafanaDashboards, rules: mixin.prometheusRules, alerts: mixin.prometheusAlerts }}
         """
         found: dict[str, Any] = json.loads(_jsonnet.evaluate_snippet("mine", program, jpathdir=[str(folder)]))
