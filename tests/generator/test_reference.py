@@ -7,6 +7,7 @@ import pytest
 
 from gpuscope.catalogue import CLUSTER_METRICS, METRICS, SUBJECTS
 from gpuscope.catalogue.metric import Metric, Tier
+from gpuscope.config.collector import COLLECTOR_OPTIONS
 from gpuscope.config.settings import OPTIONS
 from gpuscope_generator import reference
 from gpuscope_generator.lookup import DCGM_LABELS, WITHOUT_TWIN
@@ -69,8 +70,9 @@ def test_section_says_which_flag_switches_the_subject(page: str, subject: str, s
     assert sentence in section(page, f"### {subject}")
 
 
-def test_flags_on_the_page_are_flags_of_the_agent(page: str) -> None:
-    known = {option.flag for option in OPTIONS} | {f"--no-{option.key}" for option in OPTIONS}
+def test_flags_on_the_page_are_flags_of_the_agent_or_the_collector(page: str) -> None:
+    options = (*OPTIONS, *COLLECTOR_OPTIONS)
+    known = {option.flag for option in options} | {f"--no-{option.key}" for option in options}
     named = set(re.findall(r"--[a-z-]+(?:\.[a-z0-9_-]+)?\b", page)) - {"--query-gpu", "--help-query-gpu"}
     assert named - known == set()
     assert {option.flag for option in OPTIONS if option.key.startswith("interval.")} <= named

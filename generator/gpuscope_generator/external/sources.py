@@ -242,7 +242,7 @@ SOURCES = (
         title="NFS clients",
         markers=_marked("node-exporter", "node_mountstats_nfs_age_seconds_total", "node_nfs_connections_total"),
         gives="NFS and EFS mounts",
-        enable="start node-exporter with `--collector.mountstats`, or run our agent, which reads NFS itself",
+        enable="switch on the collector mountstats of node-exporter, or run our agent, which reads NFS itself",
     ),
     Source(
         key="gpfs",

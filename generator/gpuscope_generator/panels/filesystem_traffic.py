@@ -162,7 +162,7 @@ def nfs_latency() -> TimeSeries:
         explanation=Explanation(
             shows="Mean time that a request waits in the client before it is sent (queue), and that the server and the "
             "network take for the answer (server).",
-            source="node-exporter with `--collector.mountstats`; the gpuscope agent tells only the sum of both.",
+            source="node-exporter with its collector mountstats; the gpuscope agent tells only the sum of both.",
             good="Nearly no time in the queue.",
             do="Much in the queue: more connections help (mount option nconnect). Much at the server: it, or the way "
             "to it, is the limit.",
@@ -175,5 +175,5 @@ def nfs_latency() -> TimeSeries:
         width=12,
         low=0,
         links=(FILESYSTEM_LINE,),
-        no_value="No NFS, or node-exporter runs without --collector.mountstats",
+        no_value="No NFS, or node-exporter runs without its collector mountstats",
     )
