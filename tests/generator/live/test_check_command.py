@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from tests.generator.live.conftest import END, Running
+from tests.generator.quiet_server import QuietServer
 
 from gpuscope_generator.cli import main
 
@@ -60,7 +61,7 @@ def serve() -> Iterator[Callable[..., tuple[str, list[str]]]]:
             def log_message(self, *arguments: object) -> None:
                 pass
 
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server = QuietServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers.append(server)
         return f"http://127.0.0.1:{server.server_port}", seen

@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.generator.quiet_server import QuietServer
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
@@ -49,7 +50,7 @@ def upstream() -> Iterator[Upstream]:
         def log_message(self, *_: Any) -> None:
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = QuietServer(("127.0.0.1", 0), Handler)
     found = Upstream(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
