@@ -9,8 +9,8 @@ all others must not grow with the cluster.
 """
 
 import argparse
+import contextlib
 import math
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import requests
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
+from started import free_port, running, wait_for
 
 from gpuscope_generator.dashboards import boards
 from gpuscope_generator.grafana import board_json
@@ -111,36 +109,17 @@ def write_openmetrics(file: Path, read: list[Series], size: Size, start: int, ar
     return written
 
 
-def free_port() -> int:
-    """A port of the loopback that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def serve(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
-    """A Prometheus on the blocks in a folder."""
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """A Prometheus on the blocks in a folder; gives its address."""
     port = free_port()
-    (folder / "empty.yml").write_text("global: {}\n")
-    process = subprocess.Popen(
-        [
-            PROGRAMS / "prometheus",
-            f"--config.file={folder / 'empty.yml'}",
-            f"--storage.tsdb.path={folder / 'data'}",
-            "--storage.tsdb.retention.time=10y",
-            f"--web.listen-address=127.0.0.1:{port}",
-            "--log.level=error",
-        ]
-    )
-    url = f"http://127.0.0.1:{port}"
-    for _ in range(600):
-        try:
-            if requests.get(f"{url}/-/ready", timeout=2).ok:
-                return process, url
-        except requests.ConnectionError:
-            pass
-        time.sleep(0.1)
-    raise SystemExit("prometheus did not become ready within a minute")
+    config, log = folder / "empty.yml", folder / "prometheus.log"
+    config.write_text("global: {}\n")
+    command = [PROGRAMS / "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}"]
+    command += ["--storage.tsdb.retention.time=10y", f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]
+    with running(command, log) as process:
+        wait_for(f"http://127.0.0.1:{port}/-/ready", process, log)
+        yield f"http://127.0.0.1:{port}"
 
 
 def opened(board: Board) -> list[tuple[str, bool, str, bool, float]]:
@@ -223,8 +202,8 @@ def main() -> int:
     values |= {"aggregate_by": "workload", "datasource": "bench"}
     filling = Filling(values=values)
     broken = 0
-    with tempfile.TemporaryDirectory() as name:
-        served = []
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        urls = []
         for label, size in (("small", SMALL), ("large", large)):
             folder = Path(name) / label
             folder.mkdir()
@@ -248,25 +227,20 @@ def main() -> int:
             print(
                 f"{label}: {written:,} samples of {len(read)} series names in blocks after {time.monotonic() - began:.0f} s"
             )
-            served.append(serve(folder))
-        try:
-            print(f"{'board/panel':42} {'small':>8} {'large':>8}  {'samples':>9} {'samples':>11} {'ratio':>7}")
-            for board in chosen:
-                for key, lists, query, instant, min_step in opened(board):
-                    text = filled(query, filling)
-                    small_s, small_n, _ = ask(served[0][1], text, instant, end - 60, min_step)
-                    large_s, large_n, found = ask(served[1][1], text, instant, end - 60, min_step)
-                    ratio = large_n / max(small_n, 1)
-                    over = large_s > LIMIT_S or (not lists and ratio > LIMIT_RATIO)
-                    broken += over
-                    mark = " OVER" if over else " lists" if lists else ""
-                    print(
-                        f"{board.noun.value + '/' + key:42} {small_s * 1e3:6.1f}ms {large_s * 1e3:6.1f}ms  {small_n:9,} {large_n:11,} {ratio:7.1f}{mark} ({found} series)"
-                    )
-        finally:
-            for process, _ in served:
-                process.terminate()
-                process.wait(30)
+            urls.append(stack.enter_context(served(folder)))
+        print(f"{'board/panel':42} {'small':>8} {'large':>8}  {'samples':>9} {'samples':>11} {'ratio':>7}")
+        for board in chosen:
+            for key, lists, query, instant, min_step in opened(board):
+                text = filled(query, filling)
+                small_s, small_n, _ = ask(urls[0], text, instant, end - 60, min_step)
+                large_s, large_n, found = ask(urls[1], text, instant, end - 60, min_step)
+                ratio = large_n / max(small_n, 1)
+                over = large_s > LIMIT_S or (not lists and ratio > LIMIT_RATIO)
+                broken += over
+                mark = " OVER" if over else " lists" if lists else ""
+                print(
+                    f"{board.noun.value + '/' + key:42} {small_s * 1e3:6.1f}ms {large_s * 1e3:6.1f}ms  {small_n:9,} {large_n:11,} {ratio:7.1f}{mark} ({found} series)"
+                )
     print(
         f"budget: at most {LIMIT_S:.0f} s a query; queries that list nothing read at most {LIMIT_RATIO:.0f} times as much: {'BROKEN' if broken else 'kept'}"
     )

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import requests
+from started import free_port, running, wait_for
 
 from gpuscope.errors import GpuscopeError
 from gpuscope_generator.live.allowed import load_allowed
@@ -35,8 +35,6 @@ ROOT = Path(__file__).parent.parent
 OUT = ROOT / "build/look"
 TOOLS = Path(sys.executable).parent
 SIZES = {"1440": (1440, 900), "1280": (1280, 720)}
-START_S = 90
-"""For a program to come up on a busy machine."""
 
 
 @dataclass
@@ -98,32 +96,17 @@ def _options() -> argparse.Namespace:
 
 
 @contextlib.contextmanager
-def _running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with log.open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL, cwd=ROOT)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-@contextlib.contextmanager
 def _cluster(wait_s: float) -> Iterator[str]:
     """The demo with our rules, after it had time to make data; gives the address of its Prometheus."""
     rules = OUT / "rules"
     shutil.rmtree(rules, ignore_errors=True)
     subprocess.run([TOOLS / "gpuscope-generator", "rules", "--out", rules], check=True, stdout=subprocess.DEVNULL)
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     files = [part for path in sorted(rules.glob("alert_rules/*/")) for part in ("--rules", f"{path}/*.yaml")]
     command = [TOOLS / "gpuscope", "demo", "--no-color", "--cache-dir", ROOT / ".cache"]
-    with _running([str(part) for part in (*command, "--prometheus-port", port, *files)], OUT / "cluster.log") as demo:
-        _wait_for(f"{url}/-/ready", demo, OUT / "cluster.log")
+    with running([str(part) for part in (*command, "--prometheus-port", port, *files)], OUT / "cluster.log") as demo:
+        wait_for(f"{url}/-/ready", demo, OUT / "cluster.log")
         end = time.monotonic() + wait_s
         while (left := end - time.monotonic()) > 0:
             print(f"\rdata in {left:.0f} s ", end="", file=sys.stderr, flush=True)
@@ -134,33 +117,12 @@ def _cluster(wait_s: float) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _preview(prometheus: str) -> Iterator[str]:
-    port = _free_port()
+    port = free_port()
     log = OUT / "preview.log"
     command = [str(TOOLS / "gpuscope-generator"), "preview", "--prometheus", prometheus]
-    with _running([*command, "--listen-address", f"127.0.0.1:{port}"], log) as server:
-        _wait_for(f"http://127.0.0.1:{port}/api/boards", server, log)
+    with running([*command, "--listen-address", f"127.0.0.1:{port}"], log) as server:
+        wait_for(f"http://127.0.0.1:{port}/api/boards", server, log)
         yield f"http://127.0.0.1:{port}"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + START_S
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            break
-        try:
-            if requests.get(url, timeout=5).status_code == 200:
-                return
-        except requests.ConnectionError:
-            pass
-        time.sleep(0.2)
-    last = log.read_text(errors="replace").strip().splitlines()[-5:]
-    raise SystemExit("\n".join([f"look: {url} does not answer", *last]))
 
 
 def _pages(preview: str, prometheus: str, options: argparse.Namespace) -> Iterator[Page]:

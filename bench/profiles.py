@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,8 +23,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import requests
 import yaml
+from started import free_port, running, wait_for
 
 ROOT = Path(__file__).parent.parent
 TOOLS = Path(sys.executable).parent
@@ -74,29 +73,14 @@ def _options() -> argparse.Namespace:
 
 
 @contextlib.contextmanager
-def _running(command: Sequence[object], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with log.open("wb") as file:
-        process = subprocess.Popen([str(part) for part in command], stdout=file, stderr=file, stdin=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-@contextlib.contextmanager
 def _cluster(profile: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
     """The simulated cluster with its Prometheus, after it had time to make data; gives the address to ask."""
     subprocess.run(
         [TOOLS / "gpuscope-generator", "rules", "--out", folder], check=True, stdout=subprocess.DEVNULL, timeout=300
     )
     with contextlib.ExitStack() as stack:
-        agents = {f"gpu-{n:03}": _free_port() for n in range(1, options.nodes + 1)} if profile in WITH_AGENTS else {}
-        story = _free_port()
+        agents = {f"gpu-{n:03}": free_port() for n in range(1, options.nodes + 1)} if profile in WITH_AGENTS else {}
+        story = free_port()
         told = [part for node, port in agents.items() for part in ("--agent", f"{node}=127.0.0.1:{port}")]
         flags = [part for name in PROFILES[profile] for part in ("--profile", name)]
         command = [
@@ -105,25 +89,25 @@ def _cluster(profile: str, folder: Path, options: argparse.Namespace) -> Iterato
             *("--scrape-interval", f"{SCRAPE_S}s", "--rules", folder / "alert_rules/recording/*.yaml"),
             *("--write-scenarios", folder / "nodes", *flags, *told),
         ]
-        cluster = stack.enter_context(_running(command, folder / "cluster.log"))
-        _wait_for(f"http://127.0.0.1:{story}/", cluster, folder / "cluster.log")
+        cluster = stack.enter_context(running(command, folder / "cluster.log"))
+        wait_for(f"http://127.0.0.1:{story}/", cluster, folder / "cluster.log")
         for node, port in agents.items():
             start = [TOOLS / "gpuscope", "agent", "--simulate", folder / f"nodes/{node}.yaml", "--simulate.seed", node]
             start += ["--web.listen-address", f"127.0.0.1:{port}", "--node-name", node]
-            stack.enter_context(_running(start, folder / f"{node}.log"))
+            stack.enter_context(running(start, folder / f"{node}.log"))
         store = None
         if options.victoria_metrics:
-            store = _free_port()
+            store = free_port()
             stack.enter_context(_victoria(options.victoria_metrics, folder, store))
-        port = _free_port()
+        port = free_port()
         scrape = [
             options.prometheus,
             f"--config.file={folder / 'prometheus.yml'}",
             f"--storage.tsdb.path={folder}/tsdb",
         ]
         scrape += [f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"]
-        process = stack.enter_context(_running(scrape, folder / "prometheus.log"))
-        _wait_for(f"http://127.0.0.1:{port}/-/ready", process, folder / "prometheus.log")
+        process = stack.enter_context(running(scrape, folder / "prometheus.log"))
+        wait_for(f"http://127.0.0.1:{port}/-/ready", process, folder / "prometheus.log")
         _wait(profile, options.wait)
         yield f"http://127.0.0.1:{store or port}"
         broken = [
@@ -147,25 +131,9 @@ def _victoria(program: Path, folder: Path, port: int) -> Iterator[None]:
         f"-storageDataPath={folder}/vm",
         "-search.latencyOffset=0s",
     ]
-    with _running(command, folder / "victoria.log") as process:
-        _wait_for(f"http://127.0.0.1:{port}/health", process, folder / "victoria.log")
+    with running(command, folder / "victoria.log") as process:
+        wait_for(f"http://127.0.0.1:{port}/health", process, folder / "victoria.log")
         yield
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + 120
-    while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(requests.ConnectionError):
-            if requests.get(url, timeout=5).ok:
-                return
-        time.sleep(0.2)
-    raise SystemExit("\n".join([f"{url} does not answer", *log.read_text(errors="replace").splitlines()[-5:]]))
 
 
 def _wait(profile: str, seconds: float) -> None:
