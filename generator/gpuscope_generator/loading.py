@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuscope_generator.jsonnet import evaluate_config
 from gpuscope_generator.lines import Node, nearest, parse_yaml, read_text, read_yaml
-from gpuscope_generator.settings import Intervals, Settings, Thresholds
+from gpuscope_generator.settings import AlertChange, Intervals, Settings, Thresholds
 
 __all__ = ["BOUNDS", "as_plain", "bounds_of", "load_settings"]
 
@@ -27,6 +27,9 @@ _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _CURRENCY = re.compile(r"currency[A-Z]{3}")
 _LINK = re.compile(r"(https?://[^/\s?#\"<>]+)?(/[^/\s?#\"<>]+)*")
 _PAGE = re.compile(r"https?://[^/\s?#\"<>]+(/[^/\s?#\"<>]+)*")
+_OURS = ("alertname", "severity", "scope", "component", "audience", "fault_class", "team", "cluster", "node", "gpu")
+_MANIFEST_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_MANIFEST_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _JSONNET = (".jsonnet", ".libsonnet")
 
 
@@ -224,6 +227,82 @@ def _currency(node: Node, key: str) -> str:
     return text
 
 
+def _alerts(node: Node, key: str) -> Mapping[str, AlertChange]:
+    from gpuscope_generator.rules.alerts import all_alerts
+
+    alerts = all_alerts(Settings())
+    known = sorted({one.name for one in alerts} | {one.key for one in alerts})
+    found = {}
+    for name, inner in node.mapping(key).items():
+        path = f"{key}.{name}"
+        if name not in known:
+            raise inner.error(path, f"no such alert{nearest(name, known)}")
+        found[name] = _alert_change(inner, path)
+    return found
+
+
+def _alert_change(node: Node, key: str) -> AlertChange:
+    entries = node.mapping(key)
+    known = ("enabled", "severity", "for", "keep_firing_for")
+    found: dict[str, Any] = {}
+    for name, inner in entries.items():
+        path = f"{key}.{name}"
+        if name not in known:
+            raise inner.error(path, f"no such setting{nearest(name, known)}")
+        if name == "enabled":
+            found[name] = inner.switch(path)
+        elif name == "severity":
+            found[name] = _severity(inner, path)
+        else:
+            found[f"{name}_s"] = _alert_duration(inner, path)
+    return AlertChange(**found)
+
+
+def _severity(node: Node, key: str) -> str:
+    text = node.text(key)
+    if text not in ("critical", "warning", "info"):
+        raise node.error(key, f"{text!r} is not critical, warning or info")
+    return text
+
+
+def _alert_duration(node: Node, key: str) -> int:
+    from gpuscope_generator.promql.filling import seconds
+
+    text = node.text(key)
+    try:
+        value = 0.0 if text in ("0", "0s") else seconds(text)
+    except ValueError as error:
+        raise node.error(key, str(error)) from error
+    if not (0 <= value <= 604_800 and value == int(value)):
+        raise node.error(key, f"{text} is not between 0s and 7d in whole seconds")
+    return int(value)
+
+
+def _labels(node: Node, key: str) -> Mapping[str, str]:
+    found = {}
+    for name, inner in node.mapping(key).items():
+        path = f"{key}.{name}"
+        if not _LABEL.fullmatch(name) or name.startswith("__"):
+            raise inner.error(path, "not a label name: letters, digits and _, no digit first, no __ in front")
+        if name in _OURS:
+            raise inner.error(path, "every alert has this label already")
+        found[name] = inner.text(path)
+    return found
+
+
+def _manifest_labels(node: Node, key: str) -> Mapping[str, str]:
+    found = {}
+    for name, inner in node.mapping(key).items():
+        path = f"{key}.{name}"
+        if not _MANIFEST_KEY.fullmatch(name):
+            raise inner.error(path, "not the key of a Kubernetes label")
+        text = inner.text(path)
+        if not _MANIFEST_VALUE.fullmatch(text):
+            raise inner.error(path, f"{text!r} is not the value of a Kubernetes label: at most 63 of a-z A-Z 0-9 . _ -")
+        found[name] = text
+    return found
+
+
 _READ: Mapping[str, Callable[[Node, str], Any]] = {
     "cluster_label": _label,
     "selectors": _selectors,
@@ -236,5 +315,8 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
     "extra_tags": _tags,
     "editable": Node.switch,
     "prices": _prices,
+    "alerts": _alerts,
+    "alert_labels": _labels,
+    "manifest_labels": _manifest_labels,
     "currency": _currency,
 }

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from gpuscope_generator.settings import Settings
 
-__all__ = ["dashboard_files", "document_files", "mixin_files", "rule_texts"]
+__all__ = ["dashboard_files", "document_files", "manifest_texts", "mixin_files", "rule_texts"]
 
 _WRITTEN_PAGES = ("README.md", "docs/generator.md")
 """Pages that people write and that hold generated tables."""
@@ -29,7 +29,18 @@ def rule_texts(settings: Settings) -> Mapping[PurePosixPath, str]:
     from gpuscope_generator.rules import rule_file_text
     from gpuscope_generator.rules.files import rule_files
 
-    return {PurePosixPath("alert_rules", file.path): rule_file_text(file) for file in rule_files(settings)}
+    return {PurePosixPath("alert_rules", file.path): rule_file_text(file, settings) for file in rule_files(settings)}
+
+
+def manifest_texts(settings: Settings) -> Mapping[PurePosixPath, str]:
+    """The same rules as manifests for the Prometheus operator, by path below the output folder."""
+    from gpuscope_generator.rules.files import rule_files
+    from gpuscope_generator.rules.text import manifest_text
+
+    return {
+        PurePosixPath("alert_rules/manifests", file.path.replace("/", "-")): manifest_text(file, settings)
+        for file in rule_files(settings)
+    }
 
 
 def mixin_files(settings: Settings) -> Mapping[PurePosixPath, str]:
@@ -47,6 +58,7 @@ def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, s
         ValueError: a page asks for a table that does not exist.
     """
     from gpuscope_generator import reference, tables
+    from gpuscope_generator.alert_catalogue import alerts_page
     from gpuscope_generator.board_catalogue import boards_page
     from gpuscope_generator.series_catalogue import series_page
 
@@ -54,6 +66,7 @@ def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, s
         PurePosixPath("docs/metrics.md"): reference.page(),
         PurePosixPath("docs/dashboards.md"): boards_page(settings),
         PurePosixPath("docs/recording-rules.md"): series_page(settings),
+        PurePosixPath("docs/alerts.md"): alerts_page(settings),
     }
     for name in _WRITTEN_PAGES:
         path = folder / name

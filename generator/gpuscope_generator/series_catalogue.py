@@ -48,19 +48,17 @@ _LEVELS = {
 
 def series_page(settings: Settings) -> str:
     """The page; the same rules give the same bytes."""
-    files = rule_files(settings)
+    files = tuple(file for file in rule_files(settings) if file.path.startswith("recording/"))
     made: dict[str, list[str]] = {}
     series: dict[str, Series] = {}
     for file in files:
         for group in file.groups:
-            for rule in group.rules:
-                # Alerts beside the recording rules have no series.
-                if hasattr(rule, "series"):
-                    series.setdefault(rule.series.name, rule.series)
-                    made.setdefault(rule.series.name, [])
-                    name = PurePosixPath(file.path).stem
-                    if name not in made[rule.series.name]:
-                        made[rule.series.name].append(name)
+            for rule in group.recordings:
+                series.setdefault(rule.series.name, rule.series)
+                made.setdefault(rule.series.name, [])
+                name = PurePosixPath(file.path).stem
+                if name not in made[rule.series.name]:
+                    made[rule.series.name].append(name)
     parts = [BEGIN, _HEAD, "## Files", _files(files), *_sections(series, made)]
     return "\n\n".join(parts) + "\n"
 

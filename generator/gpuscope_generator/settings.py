@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Intervals", "Settings", "Thresholds"]
+__all__ = ["AlertChange", "Intervals", "Settings", "Thresholds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +75,23 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlertChange:
+    """What a user wants otherwise of one alert; ``None`` leaves it as it is.
+
+    Attributes:
+        enabled: false leaves the alert out.
+        severity: critical, warning or info.
+        for_s: how long the condition must hold, in seconds.
+        keep_firing_for_s: how long the alert goes on after it, in seconds.
+    """
+
+    enabled: bool = True
+    severity: str | None = None
+    for_s: int | None = None
+    keep_firing_for_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that the generator can be told.
 
@@ -91,6 +108,10 @@ class Settings:
         extra_tags: tags of all boards besides ``gpuscope``.
         editable: whether a board can be changed in Grafana.
         prices: cost of one GPU for an hour, by model name as the driver spells it.
+        alerts: changes of alerts, by name, or by ``name/severity`` where an alert has two.
+        alert_labels: labels that every alert gets besides its own, such as ``environment``.
+        manifest_labels: labels of the PrometheusRule manifests, for the ``ruleSelector`` of the Prometheus operator,
+            such as ``release``.
         currency: of the prices, as Grafana's unit spells it, such as ``currencyUSD``.
     """
 
@@ -105,4 +126,7 @@ class Settings:
     extra_tags: tuple[str, ...] = ()
     editable: bool = False
     prices: Mapping[str, float] = field(default_factory=dict)
+    alerts: Mapping[str, AlertChange] = field(default_factory=dict)
+    alert_labels: Mapping[str, str] = field(default_factory=dict)
+    manifest_labels: Mapping[str, str] = field(default_factory=dict)
     currency: str = "currencyUSD"

@@ -35,7 +35,7 @@ def test_pages_that_people_write_are_filled_where_they_lie(tmp_path: Path) -> No
     found = document_files(SETTINGS, tmp_path)
     assert set(found) == {
         PurePosixPath(name)
-        for name in ("docs/metrics.md", "docs/dashboards.md", "docs/recording-rules.md", "README.md")
+        for name in ("docs/metrics.md", "docs/dashboards.md", "docs/recording-rules.md", "docs/alerts.md", "README.md")
     }
     assert "| `thresholds.idle_ratio` |" in found[PurePosixPath("README.md")]
     (tmp_path / "README.md").write_text("<!-- table: nothing -->\n")

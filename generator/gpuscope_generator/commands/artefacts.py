@@ -110,6 +110,7 @@ def _files(name: str, settings: Any, out: Path) -> dict[PurePosixPath, str]:
             made |= output.dashboard_files(settings)
         elif part == "rules":
             made |= output.rule_texts(settings)
+            made |= output.manifest_texts(settings)
         elif part == "mixin":
             made |= output.mixin_files(settings)
         else:

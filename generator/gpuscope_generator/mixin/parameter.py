@@ -64,7 +64,8 @@ def _trials(default: float, index: int) -> tuple[float, float]:
         return default * 3 + 7 + 2 * index, default * 2 + 5 + 3 * index
     if default < 0.1:
         return default * (3.3 + 1.1 * index), default * (5.7 + 2.3 * index)
-    return default * (0.62 - 0.013 * index), default * (0.31 + 0.011 * index)
+    # Steps that never meet again, however many parameters there are.
+    return default * (0.3 + 0.65 * (index * 0.618_034 % 1)), default * (0.25 + 0.7 * (index * 0.414_214 % 1))
 
 
 def with_trial(settings: Settings, number: int) -> Settings:

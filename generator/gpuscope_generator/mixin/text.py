@@ -18,7 +18,7 @@ from gpuscope_generator.settings import Settings
 
 __all__ = ["GENERATOR_ONLY", "mixin_text"]
 
-GENERATOR_ONLY = ("selectors", "panels_off", "prices", "currency")
+GENERATOR_ONLY = ("selectors", "panels_off", "prices", "currency", "alerts", "alert_labels", "manifest_labels")
 """Settings that decide what there is at all: they need the generator."""
 
 _HEAD = """\
@@ -77,7 +77,7 @@ def _boards(settings: Settings) -> Documents:
 
 
 def _rules(settings: Settings) -> Documents:
-    return {f"alert_rules/{file.path}": rule_file_document(file) for file in rule_files(settings)}
+    return {f"alert_rules/{file.path}": rule_file_document(file, settings) for file in rule_files(settings)}
 
 
 def _tried(build: Callable[[Settings], Documents], settings: Settings, found: Documents) -> dict[str, tuple[Any, ...]]:

@@ -34,6 +34,7 @@ __all__ = [
     "REMAPPED_ROWS",
     "REMAPPING_FAILED",
     "REMAPPING_PENDING",
+    "SERIAL",
     "SM_ACTIVE",
     "TEMPERATURE",
     "TENSOR_ACTIVE",
@@ -47,6 +48,9 @@ GPU = ("cluster", "node", "gpu", "uuid")
 """What identifies a GPU: ``gpu`` is its index on the node, ``uuid`` is the driver's."""
 
 INFO = info("gpu:info:union", *GPU, "vendor", "model", meaning="A GPU that some source reports.")
+SERIAL = info(
+    "gpu:serial:union", *GPU, "serial", meaning="What is printed on the board: for a technician, and for an RMA."
+)
 UP = gauge("gpu:up:bool", *GPU, meaning="1 while the GPU answers; 0 while it is lost or its driver call hangs.")
 HEALTHY = gauge(
     "gpu:healthy:bool",

@@ -19,6 +19,7 @@ __all__ = [
     "INFO",
     "INSTANCE",
     "LOAD",
+    "MAINTENANCE",
     "MEMORY_TOTAL",
     "MEMORY_USED",
     "NETWORK_BYTES",
@@ -59,6 +60,11 @@ STATE = gauge(
     *NODE,
     "state",
     meaning="1 for the one state of the node: ready, cordoned, not_ready, unknown.",
+)
+MAINTENANCE = gauge(
+    "node:maintenance:bool",
+    *NODE,
+    meaning="1 while the node is under planned maintenance: a taint that says so, or Slurm's state. Cordoning alone is not.",
 )
 REASON = info("node:reason:union", *NODE, "reason", meaning="Why a node takes no work, in the words of its scheduler.")
 

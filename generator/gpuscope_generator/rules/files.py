@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuscope_generator.rules.alerts import alert_files
 from gpuscope_generator.rules.levels.cluster import cluster_rules
 from gpuscope_generator.rules.levels.filesystem import filesystem_level_rules
 from gpuscope_generator.rules.levels.fleet import fleet_rules
@@ -105,5 +106,5 @@ RECORDING_FILES = (
 
 
 def rule_files(settings: Settings) -> tuple[RuleFile, ...]:
-    """All rule files."""
-    return tuple(make(settings) for make in RECORDING_FILES)
+    """All rule files: those that record, then those that alert."""
+    return tuple(make(settings) for make in RECORDING_FILES) + alert_files(settings)

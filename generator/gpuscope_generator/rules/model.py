@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuscope_generator.promql import Expression, QueryError, Series, Vector
+from gpuscope_generator.rules.alert import Alert
 
 __all__ = ["Group", "Recording", "RuleFile", "recording"]
 
@@ -65,7 +66,17 @@ class Group:
 
     name: str
     interval_s: int
-    rules: tuple[Recording, ...]
+    rules: tuple[Recording | Alert, ...]
+
+    @property
+    def recordings(self) -> tuple[Recording, ...]:
+        """Those that make series."""
+        return tuple(rule for rule in self.rules if isinstance(rule, Recording))
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        """Those that fire."""
+        return tuple(rule for rule in self.rules if isinstance(rule, Alert))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from gpuscope_generator.promql import (
     first_of,
     group_by,
     join,
+    label_replace,
     max_by,
     max_over_time,
     select,
@@ -91,12 +92,18 @@ class _Exporter:
         return join(max_by(vector, *_BY_SERIAL, *extra), group_by(numbers, *gpu.GPU), on=_BY_SERIAL, take=("gpu",))
 
 
+def _serials(exporter: _Exporter) -> Vector:
+    known = exporter.presence(_MAIN, Matcher("serial_number", "!=", ""))
+    return group_by(label_replace(known, "serial", "$1", "serial_number", "(.+)"), *gpu.GPU, "serial")
+
+
 def _levels(exporter: _Exporter) -> tuple[Recording, ...]:
     seen = exporter.presence(_MAIN)
     unhealthy = exporter.of_gpu(amd.HEALTH).compare("==", 0, as_bool=True)
     power = exporter.of_gpu(*amd.POWERS)
     return (
         recording(gpu.INFO, group_by(seen, *gpu.GPU, "model"), vendor="amd"),
+        recording(gpu.SERIAL, _serials(exporter)),
         recording(gpu.UP, group_by(seen, *gpu.GPU)),
         recording(gpu.FAULT, unhealthy, fault="health_check"),
         recording(gpu.POWER, power),

@@ -44,6 +44,7 @@ from gpuscope_generator.settings import Settings
 
 __all__ = ["SOURCE", "native_rules"]
 
+_HAS_SERIAL = Matcher("serial", "!=", "")
 _NO_THROTTLING = Matcher("reason", "!~", "idle|applications_clocks_setting|display_clocks_setting")
 
 
@@ -73,6 +74,7 @@ def _state(agent: Agent) -> tuple[Recording, ...]:
     models = agent.named(agent.raw(inventory.GPU_INFO))
     return (
         recording(gpu.INFO, group_by(models, *gpu.GPU, "model"), vendor="nvidia"),
+        recording(gpu.SERIAL, group_by(agent.named(agent.raw(inventory.GPU_INFO, _HAS_SERIAL)), *gpu.GPU, "serial")),
         recording(gpu.UP, agent.by_gpu(inventory.GPU_UP)),
         recording(gpu.MIG_MODE, agent.by_gpu(mig.MODE_ENABLED)),
         recording(gpu.FAULT, agent.by_gpu(remapping.UNREPAIRABLE), fault="memory_unrepairable"),

@@ -93,7 +93,7 @@ def prometheus(path: str) -> Any:
 def look(tmp_path: Path, url: str) -> dict[str, Any]:
     require_page()
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert chromium, "no Chromium: sudo apt-get install chromium"
+    assert chromium, "no Chromium on PATH; `make test-preview` fetches one"
     picture = tmp_path / "board.png"
     page = {"name": "board", "url": url, "width": 1280, "height": 720, "picture": str(picture), "whole": True}
     (tmp_path / "plan.json").write_text(json.dumps({"chromium": chromium, "pages": [page]}))

@@ -1,0 +1,96 @@
+"""What every alert tells: where, whose work, how much, what to do, and where to read on."""
+
+from __future__ import annotations
+
+from gpuscope_generator.normalized import gpu
+from gpuscope_generator.promql import select
+from gpuscope_generator.rules.alert import Alert, Audience, Scope
+from gpuscope_generator.settings import Settings
+
+__all__ = ["annotations_of", "labels_of"]
+
+
+def labels_of(alert: Alert, settings: Settings) -> dict[str, str]:
+    """The fixed labels of an alert: those of the user, and those that route and group it."""
+    found = dict(settings.alert_labels)
+    found |= {
+        "severity": alert.severity.value,
+        "scope": alert.scope.value,
+        "component": alert.component.value,
+        "audience": alert.audience.value,
+    }
+    if alert.fault_class:
+        found["fault_class"] = alert.fault_class
+    return found | dict(alert.labels)
+
+
+def annotations_of(alert: Alert, settings: Settings) -> dict[str, str]:
+    """The texts of an alert, some of them templates of Prometheus.
+
+    ``location``, ``owner`` and ``measured`` are missing where there is nothing to say.
+    """
+    found = {"summary": alert.summary, "description": alert.description}
+    if location := _location(alert):
+        found["location"] = location
+    if owner := _owner(alert):
+        found["owner"] = owner
+    if alert.measured:
+        found["measured"] = alert.measured
+    found["recommended_action"] = alert.action
+    found["runbook_url"] = f"{settings.runbook_prefix}/{alert.name}.md"
+    found["dashboard_url"] = _board(alert, settings)
+    return found
+
+
+def _location(alert: Alert) -> str:
+    if alert.scope is Scope.GPU:
+        serial = _asked(select(gpu.SERIAL, cluster="%q", uuid="%q").text, "cluster", "uuid")
+        tail = f'{{{{ with {serial} }}}}, serial {{{{ . | first | label "serial" }}}}{{{{ end }}}}'
+        return "node {{ $labels.node }}, GPU {{ $labels.gpu }}, {{ $labels.uuid }}" + tail
+    known = alert.expression.labels or frozenset()
+    words = {
+        "rack": "rack",
+        "node": "node",
+        "filesystem": "file system",
+        "target": "target",
+        "queue": "queue",
+        "model": "model",
+        "namespace": "namespace",
+        "workload": "workload",
+    }
+    parts = [f"{word} {{{{ $labels.{label} }}}}" for label, word in words.items() if label in known]
+    return ", ".join(parts)
+
+
+def _owner(alert: Alert) -> str:
+    """Whose work runs there: from the labels where the alert has them, else as the rules know it."""
+    known = alert.expression.labels or frozenset()
+    if alert.audience is Audience.OWNER or {"namespace", "workload"} <= known:
+        team = "{{ with $labels.team }}, team {{ . }}{{ end }}" if "team" in known else ""
+        return f"{{{{ $labels.namespace }}}}/{{{{ $labels.workload }}}}{team}" if "workload" in known else ""
+    if alert.scope is Scope.GPU:
+        asked = _asked(select(gpu.OWNER, cluster="%q", uuid="%q").text, "cluster", "uuid")
+    elif alert.scope is Scope.NODE:
+        held = select(gpu.OWNER, cluster="%q", node="%q").text
+        asked = _asked(f"group by (namespace, workload, job_id, team) ({held})", "cluster", "node")
+    else:
+        return ""
+    each = (
+        "{{ if $index }}; {{ end }}{{ $held.Labels.namespace }}/{{ $held.Labels.workload }}"
+        "{{ with $held.Labels.job_id }} (job {{ . }}){{ end }}{{ with $held.Labels.team }}, team {{ . }}{{ end }}"
+    )
+    return f"{{{{ range $index, $held := {asked} }}}}{each}{{{{ else }}}}nobody known{{{{ end }}}}"
+
+
+def _asked(query: str, *labels: str) -> str:
+    """A query within a template, with the alert's own labels in it: quotes in them do no harm."""
+    arguments = " ".join(f"$labels.{label}" for label in labels)
+    return f'query (printf "{query.replace(chr(34) + "%q" + chr(34), "%q")}" {arguments})'
+
+
+def _board(alert: Alert, settings: Settings) -> str:
+    carried = {"cluster": "cluster"} if "cluster" in (alert.expression.labels or ()) else {}
+    carried |= alert.carry
+    query = "&".join(f"var-{name}={{{{ $labels.{label} | urlquery }}}}" for name, label in carried.items())
+    page = f"{settings.link_prefix}/d/{alert.board.uid}/{alert.board.value}"
+    return f"{page}?{query}" if query else page

@@ -1,0 +1,109 @@
+"""Which alerts fire on known samples, and what they say, through the real promtool."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gpuscope_generator.output import rule_texts
+from gpuscope_generator.settings import Settings
+
+FIRING = 'ALERTS{alertstate="firing", alertname!="Watchdog"}'
+ROUTING = ("severity", "scope", "component", "audience", "fault_class")
+"""Labels that stand in the rule; tests name them only where they are about them."""
+
+
+def fires(
+    folder: Path,
+    samples: Mapping[str, str],
+    expected: Mapping[str, Sequence[str]],
+    *,
+    every: str = "30s",
+    settings: Settings | None = None,
+    only: Sequence[str] = (),
+    alerts: str = "",
+) -> None:
+    """Asserts which alerts fire at which times, and that no others do.
+
+    Args:
+        folder: an empty folder.
+        samples: values by series in promtool's notation.
+        expected: by time, such as ``10m``, each alert that fires as ``Name{label="value", …}``: all labels that tell
+            one alert from another, without those of `ROUTING` but for ``severity``.
+        every: distance of samples and evaluations.
+        settings: of the rules.
+        only: load no more than these rule files, such as ``gpuscope``; all of them take seconds to evaluate.
+        alerts: look only at alerts whose name matches this regular expression.
+    """
+    chosen = f'ALERTS{{alertstate="firing", alertname=~"{alerts}"}}' if alerts else FIRING
+    without = f"sum without ({', '.join(label for label in ROUTING if label != 'severity')}) ({chosen})"
+    tests = [
+        {"expr": without, "eval_time": time, "exp_samples": [{"labels": _labels(one), "value": 1} for one in found]}
+        for time, found in expected.items()
+    ]
+    _promtool(folder, samples, {"promql_expr_test": tests}, every, settings, only)
+
+
+def says(
+    folder: Path,
+    samples: Mapping[str, str],
+    name: str,
+    expected: Sequence[Mapping[str, Mapping[str, str]]],
+    *,
+    at: str,
+    every: str = "30s",
+    settings: Settings | None = None,
+    only: Sequence[str] = (),
+) -> None:
+    """Asserts every label and every text of all alerts of a name that fire.
+
+    Args:
+        folder: an empty folder.
+        samples: values by series in promtool's notation.
+        name: of the alert.
+        expected: ``{"labels": …, "annotations": …}`` of each, complete, ``alertname`` set aside.
+        at: when.
+        every: distance of samples and evaluations.
+        settings: of the rules.
+        only: load no more than these rule files.
+    """
+    wanted = [{"exp_labels": dict(one["labels"]), "exp_annotations": dict(one["annotations"])} for one in expected]
+    tests = [{"eval_time": at, "alertname": name, "exp_alerts": wanted}]
+    _promtool(folder, samples, {"alert_rule_test": tests}, every, settings, only)
+
+
+def _labels(text: str) -> str:
+    name, _, rest = text.partition("{")
+    inner = rest.rstrip("}").strip()
+    return f'{{alertname="{name}", alertstate="firing"{", " if inner else ""}{inner}}}'
+
+
+def _promtool(
+    folder: Path,
+    samples: Mapping[str, str],
+    tests: Mapping[str, Any],
+    every: str,
+    settings: Settings | None,
+    only: Sequence[str],
+) -> None:
+    files = []
+    for path, text in rule_texts(settings or Settings()).items():
+        if not only or path.stem in only:
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+            files.append(str(target))
+    inputs = [{"series": series, "values": values} for series, values in samples.items()]
+    document = {
+        "rule_files": files,
+        "evaluation_interval": every,
+        "tests": [{"interval": every, "input_series": inputs, **tests}],
+    }
+    test = folder / "test.yaml"
+    test.write_text(yaml.safe_dump(document, sort_keys=False, width=10_000))
+    done = subprocess.run(
+        ["promtool", "test", "rules", test.name], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
