@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
-# Node.js of the machine comes first; where there is none, `make preview` puts one into the virtual environment.
-export PATH := $(CURDIR)/.cache/programs/usr/bin:$(PATH):$(CURDIR)/$(BIN)
+# Node.js and Chromium of the machine come first; where there is none, `make preview` puts Node.js into the virtual
+# environment, and `make look` unpacks a Chromium into the cache.
+export PATH := $(CURDIR)/.cache/programs/usr/bin:$(PATH):$(CURDIR)/$(BIN):$(CURDIR)/.cache/chromium/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -40,6 +41,10 @@ picture: install ## Draw the README's picture of the live table anew
 programs: install
 	@$(BIN)/python -m gpuscope.demo.programs
 	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
+
+.PHONY: chromium
+chromium: install
+	@$(BIN)/python bench/chromium.py .cache/chromium
 
 # Tests start hundreds of processes: none of them is to compile the package anew. Nearly half of the time a test waits
 # for such a process, so three workers keep two cores busy. They steal work in runs of neighbors, which share what a
@@ -100,11 +105,11 @@ $(PAGE): $(PREVIEW)/node_modules/.package-lock.json $(PREVIEW_SOURCES)
 preview: $(PAGE) ## Build the page of gpuscope-generator preview
 
 .PHONY: test-preview
-test-preview: preview ## Run the tests of the preview's page, with Node.js and Chromium
+test-preview: preview chromium ## Run the tests of the preview's page, with Node.js and Chromium
 	$(BIN)/pytest tests/generator/preview/page/*.py $(ARGS)
 
 .PHONY: look
-look: install programs preview ## Draw every board on a simulated cluster in headless Chromium, into build/look/
+look: install programs preview chromium ## Draw every board on a simulated cluster in headless Chromium, into build/look/
 	$(BIN)/python bench/look.py $(ARGS)
 
 .PHONY: bench
