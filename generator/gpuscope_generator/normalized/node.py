@@ -7,6 +7,7 @@ __all__ = [
     "COMPUTE_ACTIVE",
     "COMPUTE_COUNT",
     "CORDONED",
+    "COUNTED_MODEL",
     "CPUS",
     "CPU_USED",
     "DISK_TOTAL",
@@ -53,6 +54,12 @@ INSTANCE = info(
     meaning="The node of a scrape target of node-exporter, whose address may be a number.",
 )
 GPU_FACTS = info("node:gpu_model:union", *NODE, "vendor", "model", meaning="A GPU model that a node has.")
+COUNTED_MODEL = info(
+    "node:counted_model:union",
+    *NODE,
+    "model",
+    meaning="The GPU model under which a node counts, mixed where it has several; remembered for a day.",
+)
 READY = gauge("node:ready:bool", *NODE, meaning="1 while the scheduler would give it work, cordoning set aside.")
 CORDONED = gauge("node:cordoned:bool", *NODE, meaning="1 while somebody keeps new work away from it.")
 STATE = gauge(

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from tests.generator.promtool import expect
 
+from gpuscope_generator.normalized import cluster
+from gpuscope_generator.promql import select
+
 AGENT = 'instance="10.0.0.1:9836",node="n1"'
 DCGM = 'gpu="0",modelName="H100",instance="10.0.0.9:9400"'
 
@@ -78,4 +81,28 @@ def test_faults_of_an_hour_and_free_gpus_by_node(tmp_path: Path) -> None:
         only=("level-fleet",),
         at="85m",
         every="1m",
+    )
+
+
+def test_a_node_counts_under_its_model_from_the_first_minute_to_a_day_after_its_last(tmp_path: Path) -> None:
+    """A node that is gone is still missing GPUs of its model; one of two models counts as mixed."""
+    of = 'cluster="c",node='
+    samples = {
+        f'node:gpu_model:union{{{of}"gone",vendor="nvidia",model="H100"}}': "1x60 _x200",
+        f'node:gpu_model:union{{{of}"new",vendor="nvidia",model="H100"}}': "_x230 1x10",
+        f'node:gpu_model:union{{{of}"both",vendor="nvidia",model="H100"}}': "1x240",
+        f'node:gpu_model:union{{{of}"both",vendor="nvidia",model="L40S"}}': "1x240",
+    } | {f'node:gpus:count{{{of}"{name}",state="missing"}}': "1x240" for name in ("gone", "new", "both", "never")}
+    expect(
+        tmp_path,
+        samples,
+        {
+            select(cluster.GPUS, state="missing"): {
+                'cluster:gpus:count{cluster="c",model="H100",state="missing"}': 2,
+                'cluster:gpus:count{cluster="c",model="mixed",state="missing"}': 1,
+                'cluster:gpus:count{cluster="c",model="unknown",state="missing"}': 1,
+            }
+        },
+        at="119m",
+        only=("level-cluster",),
     )

@@ -10,11 +10,11 @@ from gpuscope_generator.promql import (
     first_of,
     group_by,
     join,
-    last_over_time,
     max_by,
     min_by,
     quantile_by,
     ratio,
+    resampled,
     select,
     sum_by,
 )
@@ -33,6 +33,7 @@ def cluster_rules(settings: Settings) -> RuleFile:
     """Rules that sum the nodes of each cluster."""
     here = cluster.CLUSTER
     rules = (
+        recording(node.COUNTED_MODEL, _counted_model()),
         recording(cluster.INFO, group_by(select(node.GPU_FACTS), *here)),
         recording(cluster.NODES, sum_by(select(node.STATE), *here, "state")),
         recording(cluster.NODES, count_by(max_by(select(node.STATE), *node.NODE), *here), state="total"),
@@ -79,16 +80,20 @@ def _allocatable() -> Vector:
     return first_of(offered.compare("<=", healthy), healthy).and_(takes_work, on=node.NODE)
 
 
+def _counted_model() -> Vector:
+    """Recorded once: a look back over a day for each sum by model would be most of the work of the group."""
+    now = group_by(select(node.GPU_FACTS), *node.NODE, "model")
+    before = group_by(resampled("max_over_time", select(node.GPU_FACTS), _MODEL_MEMORY, "10m"), *node.NODE, "model")
+    models = now.or_(before.unless(now, on=node.NODE))
+    several = count_by(models, *node.NODE).compare(">", 1)
+    return models.unless(several, on=node.NODE).or_(labelled(group_by(several, *node.NODE), model="mixed"))
+
+
 def _by_model(numbers: Vector) -> Vector:
     """Sums by GPU model; a node with GPUs of several models counts under ``mixed``."""
-    models = group_by(last_over_time(select(node.GPU_FACTS), _MODEL_MEMORY), *node.NODE, "model")
-    several = count_by(models, *node.NODE).compare(">", 1)
-    single = models.unless(several, on=node.NODE)
-    mixed = labelled(group_by(several, *node.NODE), model="mixed")
-    facts = single.or_(mixed)
     plain = max_by(numbers, *node.NODE)
-    known = join(plain, facts, on=node.NODE, take=("model",))
-    unknown = labelled(plain.unless(models, on=node.NODE), model="unknown")
+    known = join(plain, select(node.COUNTED_MODEL), on=node.NODE, take=("model",))
+    unknown = labelled(plain.unless(select(node.COUNTED_MODEL), on=node.NODE), model="unknown")
     return sum_by(known.or_(unknown), *cluster.CLUSTER, "model")
 
 
