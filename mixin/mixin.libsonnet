@@ -3687,6 +3687,18 @@ local changed(found, changes) =
           },
         },
       }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/maintenance.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node) (label_replace(label_replace(label_join(gpuscope_scheduler_node_state{state="maintenance"} == 1, "node", ";", "exported_node", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) or on (cluster, node) group by (cluster, node) (label_replace(label_replace(kube_node_spec_taint{key=~"(.+/)?(scheduled-)?maintenance|(.+/)?impending-node-termination|karpenter.sh/disrupted|ToBeDeletedByClusterAutoscaler|(medik8s|kubevirt).io/drain"}, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) or on (cluster, node) group by (cluster, node) (label_replace(label_replace(slurm_node_info{state_is_maintenance="true"}, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "node", "$1", "node_name", "(.*)")) or on (cluster, node) group by (cluster, node) (label_replace(label_replace(slurm_node_cpu_total{status=~"maint.*"}, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) or on (cluster, node) node:ready:bool * 0',
+              },
+            },
+          },
+        },
+      }).groups,
       changed(std.parseYaml(importstr '../alert_rules/recording/cadvisor.yaml'), {
         'groups': {
           '0': {

@@ -211,6 +211,18 @@ def _tags(node: Node, key: str) -> tuple[str, ...]:
     return texts
 
 
+def _taints(node: Node, key: str) -> tuple[str, ...]:
+    texts = node.texts(key)
+    for text in texts:
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise node.error(key, f"not a regular expression: {text!r}: {error}") from error
+        if not text or re.fullmatch(text, "nvidia.com/gpu"):
+            raise node.error(key, f"{text!r} takes every node for one under maintenance")
+    return texts
+
+
 def _prices(node: Node, key: str) -> Mapping[str, float]:
     found = {}
     for model, inner in node.mapping(key).items():
@@ -316,6 +328,7 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
     "editable": Node.switch,
     "prices": _prices,
     "alerts": _alerts,
+    "maintenance_taints": _taints,
     "alert_labels": _labels,
     "manifest_labels": _manifest_labels,
     "currency": _currency,

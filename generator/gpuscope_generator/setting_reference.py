@@ -19,6 +19,7 @@ _KINDS = {
     "selectors": "mapping of texts",
     "panels_off": "list of texts",
     "extra_tags": "list of texts",
+    "maintenance_taints": "list of texts",
     "prices": "mapping of numbers",
     "editable": "`true` or `false`",
     "scrape_interval": "duration, `1s` to `1h`",

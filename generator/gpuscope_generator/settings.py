@@ -109,6 +109,9 @@ class Settings:
         editable: whether a board can be changed in Grafana.
         prices: cost of one GPU for an hour, by model name as the driver spells it.
         alerts: changes of alerts, by name, or by ``name/severity`` where an alert has two.
+        maintenance_taints: keys of taints, as regular expressions, that stand for planned maintenance of a node: alerts
+            about it keep still. Add the key with which you mark a node that is being worked on; leave out keys that
+            software sets because of a fault.
         alert_labels: labels that every alert gets besides its own, such as ``environment``.
         manifest_labels: labels of the PrometheusRule manifests, for the ``ruleSelector`` of the Prometheus operator,
             such as ``release``.
@@ -127,6 +130,13 @@ class Settings:
     editable: bool = False
     prices: Mapping[str, float] = field(default_factory=dict)
     alerts: Mapping[str, AlertChange] = field(default_factory=dict)
+    maintenance_taints: tuple[str, ...] = (
+        "(.+/)?(scheduled-)?maintenance",
+        "(.+/)?impending-node-termination",
+        "karpenter.sh/disrupted",
+        "ToBeDeletedByClusterAutoscaler",
+        "(medik8s|kubevirt).io/drain",
+    )
     alert_labels: Mapping[str, str] = field(default_factory=dict)
     manifest_labels: Mapping[str, str] = field(default_factory=dict)
     currency: str = "currencyUSD"

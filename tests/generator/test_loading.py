@@ -28,6 +28,7 @@ link_prefix: /grafana
 runbook_prefix: https://wiki.example/runbooks
 panels_off: [cluster/power]
 extra_tags: [ml, gpu]
+maintenance_taints: [corp/repair]
 editable: true
 prices:
   NVIDIA H100 80GB HBM3: 2.5
@@ -52,6 +53,7 @@ def test_a_file_sets_all(tmp_path: Path) -> None:
         runbook_prefix="https://wiki.example/runbooks",
         panels_off=frozenset({"cluster/power"}),
         extra_tags=("ml", "gpu"),
+        maintenance_taints=("corp/repair",),
         editable=True,
         prices={"NVIDIA H100 80GB HBM3": 2.5},
         currency="currencyEUR",
@@ -128,6 +130,8 @@ def test_settings_reach_boards_and_rules(tmp_path: Path) -> None:
             "panels_off: [cluster/powr]\n",
             ":1: panels_off: 'cluster/powr' is not a board/panel; did you mean cluster/power?",
         ),
+        ("maintenance_taints: ['(']\n", ":1: maintenance_taints: not a regular expression: '('"),
+        ("maintenance_taints: ['.*']\n", ":1: maintenance_taints: '.*' takes every node for one under maintenance"),
         ("extra_tags: ['']\n", ":1: extra_tags: a tag is empty"),
         ("prices:\n  '': 1\n", ":2: prices: a price for no model"),
         ("prices:\n  H100: -1\n", ":2: prices.H100: -1 is not between 0 and 1e+06"),

@@ -14,7 +14,9 @@ __all__ = [
     "SLINKY_PENDING",
     "SLINKY_RUNNING",
     "SOPERATOR_JOBS",
+    "SOPERATOR_NODES",
     "VPENSO_GPUS",
+    "VPENSO_NODES",
     "VPENSO_PENDING",
     "VPENSO_RUNNING",
     "VPENSO_WAITING",
@@ -40,6 +42,9 @@ SLINKY_PENDING = gauge("slurm_partition_jobs_pending_total", "partition", source
 SLINKY_RUNNING = gauge("slurm_partition_jobs_running_total", "partition", source="slurm")
 
 SOPERATOR_JOBS = gauge("slurm_job_info", "job_id", "slurm_partition", "job_state", "job_state_reason", source="slurm")
+SOPERATOR_NODES = gauge(
+    "slurm_node_info", "node_name", "state_base", "state_is_drain", "state_is_maintenance", source="slurm"
+)
 
 RIVOSINC_JOBS = gauge("slurm_partition_job_state_total", "partition", "state", source="slurm")
 
@@ -50,3 +55,5 @@ VPENSO_GPUS = {
     "nominal": gauge("slurm_gpus_total", source="slurm"),
     "used": gauge("slurm_gpus_alloc", source="slurm"),
 }
+VPENSO_NODES = gauge("slurm_node_cpu_total", "node", "exported_node", "status", source="slurm")
+"""CPUs of a node; ``status`` is the long state of ``sinfo``, such as ``mixed`` or ``maint``."""

@@ -18,7 +18,9 @@ from gpuscope_generator.settings import Settings
 
 __all__ = ["GENERATOR_ONLY", "mixin_text"]
 
-GENERATOR_ONLY = ("selectors", "panels_off", "prices", "currency", "alerts", "alert_labels", "manifest_labels")
+GENERATOR_ONLY = (
+    "selectors", "panels_off", "prices", "currency", "alerts", "maintenance_taints", "alert_labels", "manifest_labels",
+)  # fmt: skip
 """Settings that decide what there is at all: they need the generator."""
 
 _HEAD = """\

@@ -31,6 +31,7 @@ from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
 from gpuscope_generator.rules.sources.kueue import kueue_rules
 from gpuscope_generator.rules.sources.llm_d import llm_d_rules
 from gpuscope_generator.rules.sources.lustre_hpe import lustre_hpe_rules
+from gpuscope_generator.rules.sources.maintenance import maintenance_rules
 from gpuscope_generator.rules.sources.mig_manager import mig_manager_rules
 from gpuscope_generator.rules.sources.native import native_rules
 from gpuscope_generator.rules.sources.nccl import nccl_rules
@@ -58,6 +59,7 @@ RECORDING_FILES = (
     health_rules,
     collector_rules,
     kubernetes_rules,
+    maintenance_rules,
     cadvisor_rules,
     node_exporter_rules,
     native_rules,
