@@ -15,11 +15,14 @@ __all__ = [
     "JOBS",
     "JOBS_CREATED",
     "JOBS_ENDED",
+    "JOB_ENDED",
     "JOB_INFO",
+    "JOB_RESTARTS",
     "LEFT_OUT",
     "METRICS",
     "PHASE_SECONDS",
     "PROGRESS",
+    "PROGRESS_TIME",
     "RECOVERY_SECONDS",
     "REMAINING",
     "RESTARTS",
@@ -307,6 +310,38 @@ CHECKPOINT_TIME = Metric(
     tier=Tier.SELF,
     source="TrainJob status.trainerStatus",
 )
+PROGRESS_TIME = Metric(
+    name="gpuscope_training_job_progress_timestamp_seconds",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=_JOB,
+    unit=Unit.SECONDS,
+    help="Unix time at which the job's step, ratio or checkpoint last moved, or at which all its ranks began to run, if that is later.",
+    tier=Tier.SELF,
+    source="TrainJob status.trainerStatus, as the collector saw it",
+    note="Only of jobs that ever reported progress, and while all ranks run.",
+)
+JOB_RESTARTS = Metric(
+    name="gpuscope_training_job_restarts_total",
+    kind=Kind.COUNTER,
+    level=Level.NODE,
+    extra=_JOB,
+    help="Attempts of the job that began after an earlier one.",
+    tier=Tier.SELF,
+    source=_SOURCE,
+)
+JOB_ENDED = Metric(
+    name="gpuscope_training_job_end_timestamp_seconds",
+    kind=Kind.GAUGE,
+    level=Level.NODE,
+    extra=(*_JOB, "outcome", "fault_type", "domain"),
+    unit=Unit.SECONDS,
+    help="Unix time at which the job ended for good, by how, and by what its last attempt met; for 24 hours.",
+    tier=Tier.SELF,
+    source=f"{_SOURCE}; XIDs of the agents",
+    values=((), (), (), (), OUTCOMES, (), ("", *DOMAINS)),
+    note="fault_type and domain are empty where the last attempt met nothing, and may change until the verdict is final.",
+)
 
 METRICS = (
     JOBS_CREATED,
@@ -332,4 +367,7 @@ METRICS = (
     REMAINING,
     STEP,
     CHECKPOINT_TIME,
+    PROGRESS_TIME,
+    JOB_RESTARTS,
+    JOB_ENDED,
 )

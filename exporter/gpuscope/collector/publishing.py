@@ -15,7 +15,7 @@ from gpuscope.sampling.exposition import Exposition, render_blocks
 from gpuscope.sampling.process import process_text
 from gpuscope.workloads.agents import AgentFaults
 from gpuscope.workloads.book import Book
-from gpuscope.workloads.job_series import seconds_samples, steady_samples
+from gpuscope.workloads.job_series import seconds_samples, steady_samples, steady_state
 from gpuscope.workloads.observation import NodeState, Observation, ObservedNode, PartitionState
 from gpuscope.workloads.record import JobRecord
 
@@ -42,8 +42,7 @@ def exposition(
     selection = book.selection()
     rendering.add(book.totals(selection))
     for one in selection.own:
-        state = (one.facts, one.state, one.outcome, one.progress)
-        rendering.keep(one.key, state, partial(steady_samples, one))
+        rendering.keep(one.key, steady_state(one), partial(steady_samples, one))
         rendering.keep(("seconds", one.key), (one.facts, *one.seconds.items()), partial(seconds_samples, one))
     for follower in followers:
         rendering.add(_source(follower))

@@ -45,7 +45,7 @@ def progress_samples(record: JobRecord, own: tuple[str, ...]) -> Iterator[Sample
         return
     pairs = (
         (m.PROGRESS, told.ratio), (m.REMAINING, told.remaining_s), (m.STEP, told.step),
-        (m.CHECKPOINT_TIME, told.checkpoint_at),
+        (m.CHECKPOINT_TIME, told.checkpoint_at), (m.PROGRESS_TIME, record.still_since),
     )  # fmt: skip
     for metric, value in pairs:
         if value is not None:
