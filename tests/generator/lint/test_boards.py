@@ -2,13 +2,14 @@
 
 import itertools
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from tests.generator.lint.artefacts import boards, documents, leaves, nouns, panels, texts
 
-from gpuscope_generator.view import Noun, Unit, palette
+from gpuscope_generator.view import Noun, Table, Unit, palette
 
 MAX_BYTES = 256 * 1024
 MAX_PANELS = 45
@@ -140,6 +141,40 @@ def test_every_number_has_a_unit_and_colors_come_from_the_palette(noun: str) -> 
             values = [step["value"] for step in steps]
             assert values[0] is None, path
             assert values[1:] == sorted(set(values[1:])), (panel["title"], path)
+
+
+@each_board
+def test_low_use_is_colored_and_high_use_is_not(noun: str) -> None:
+    """GPUs that work are what everybody wants: the color warns where one does little, never where it does much."""
+    for panel in boards()[noun].panels:
+        for what, limits in _activity(panel):
+            if limits is not None:
+                assert limits.steps[-1][1] not in (palette.WARN, palette.BAD), (panel.key, what)
+                assert limits.base != palette.OK, (panel.key, what)
+
+
+def _activity(panel: Any) -> Iterator[tuple[str, Any]]:
+    """Title and limits of what shows how busy GPUs are; a table has them in its columns."""
+    if isinstance(panel, Table):
+        found = [(column.title, column.expression, column.thresholds) for column in panel.values]
+    else:
+        found = [(panel.title, query.expression, panel.thresholds) for query in panel.queries]
+    for title, expression, limits in found:
+        if any(":compute_active:" in series.name or ":tensor_active:" in series.name for series in expression.series):
+            yield title, limits
+
+
+def test_no_more_units_are_written_out_than_must_be() -> None:
+    assert {unit for unit in Unit if unit.startswith("suffix:")} == {Unit.TOKENS_PER_SECOND, Unit.COUNT_PER_SECOND}
+
+
+@each_board
+def test_every_panel_asks_prometheus(noun: str) -> None:
+    for panel in panels(noun):
+        for target in panel.get("targets", ()):
+            assert target["expr"]
+            assert panel["datasource"]["type"] == "prometheus"
+            assert target.get("datasource", panel["datasource"]) == panel["datasource"]
 
 
 def _flat(found: Any) -> tuple[str, ...]:

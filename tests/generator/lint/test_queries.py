@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from tests.generator.lint.artefacts import NAME, boards, documents, nouns, panels
+from tests.generator.lint.artefacts import NAME, boards, documents, nouns, panels, rules
 from tests.generator.lint.parsed import COUNTING, parse, selectors, unguarded_divisions
 
 from gpuscope_generator.view import Panel, Query, Row, Table
@@ -87,6 +87,22 @@ def test_counters_are_shown_as_rates(noun: str) -> None:
                 assert COUNTING & set(found.around), f"{panel.key}: {found.name}"
         for window in re.findall(r"\bi?rate\([^\[\]]*\[([^\]]+)\]", query.expression.text):
             assert window in ("$__rate_interval", "$__range"), f"{panel.key}: a rate over {window}"
+
+
+@each_board
+def test_no_query_looks_at_two_samples_only(noun: str) -> None:
+    """What happens between the two samples of ``irate`` and ``idelta`` is seen on no board."""
+    for _, panel, query in queries(noun):
+        assert not re.search(r"\bi(rate|delta)\(", query.expression.text), panel.key
+
+
+def test_no_query_and_no_rule_fixes_the_name_of_a_scrape_job() -> None:
+    """Installations call their jobs as they like; whoever must choose among exporters has the settings for it."""
+    texts = [query.expression.text for noun in boards() for _, _, query in queries(noun)]
+    texts += [rule["expr"] for found in rules().values() for rule in found]
+    assert {
+        found.name for text in texts for found in selectors(text) if {"job", "instance"} & set(found.labels)
+    } == set()
 
 
 @each_board
