@@ -1,183 +1,227 @@
 """Every board on every kind of cluster: which panels carry data, and whether each store answers each query alike.
 
-For each profile `gpuscope simulate cluster` serves what the exporters of such a cluster would say, agents of the product
-run where the profile has any, a Prometheus scrapes all of it with the generated rules, and every query of every board is
-asked. ``bench/profiles.yaml`` names the panels that may be empty in a profile, with the reason.
+For each profile `gpuscope simulate cluster` serves what the exporters of such a cluster would say; agents of the product
+run where the profile has any, and its collector. One or more Prometheus scrape all of it with the generated rules, the
+first one feeds VictoriaMetrics, and every query of every board is asked, again and again until all panels carry data that
+must, or a deadline passes. ``bench/profiles.yaml`` names the panels that may be empty in a profile, with the reason.
 
-    python bench/profiles.py [--profile native ...] [--wait 240] [--prometheus PROGRAM] [--victoria-metrics PROGRAM]
+    python bench/profiles.py [--profile native ...] [--prometheus PROGRAM ...] [--victoria-metrics PROGRAM ...]
 
-``--prometheus`` takes another release; ``--victoria-metrics`` starts one beside it, fed by remote write, and asks that.
-Exit code 1: an error, an empty panel that may not be, or nothing but NaN.
+Exit code 1: an error, an empty panel that may not be, nothing but NaN, or a rule that cannot be evaluated.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import yaml
-from started import free_port, running, wait_for
+from profile_cluster import PROFILES, SCRAPE_S, Store, cluster, write_rules
+from store_answers import Comparison, broken_rules, compare
+
+from gpuscope_generator.dashboards import boards
+from gpuscope_generator.live.allowed import load_allowed
+from gpuscope_generator.live.panels import BoardResult, PanelResult, Status, TimeRange, check_board
+from gpuscope_generator.live.prometheus import Prometheus
+from gpuscope_generator.live.report import json_report
+from gpuscope_generator.remote import Access
+from gpuscope_generator.settings import Settings
+from gpuscope_generator.view import LabelValues
 
 ROOT = Path(__file__).parent.parent
-TOOLS = Path(sys.executable).parent
 PROMETHEUS = ROOT / ".cache/programs/usr/bin/prometheus"
 ALLOWED = ROOT / "bench/profiles.yaml"
-PROFILES: Mapping[str, Sequence[str]] = {
-    "native": ("native",),
-    "dcgm-classic": ("dcgm-classic",),
-    "dcgm-modern": ("dcgm-modern",),
-    "mig": ("mig",),
-    "no-mig": ("no-mig",),
-    "slurm": ("slurm",),
-    "no-inference": ("no-inference",),
-    "kube-state-pair": ("kube-state-pair",),
-    "two-clusters": ("two-clusters",),
-}
-"""What each profile starts the simulated cluster with."""
-WITH_AGENTS = ("native",)
-SCRAPE_S = 5
-SPEED = 10
+SETTINGS = Settings()
+BOARDS = boards(SETTINGS)
+RANGE_S = 900
+LEAST_S = 150
+AGAIN_S = 20
+ARRIVAL_S = 15
+"""Until what was scraped has arrived by remote write."""
+SAME, NEAR = 0.01, 0.25
+"""Shares by which values may differ: of the same samples, and of samples that were scraped at other moments."""
+Report = Mapping[str, BoardResult]
+"""What a store says, by board."""
+
+
+@dataclass
+class Found:
+    """What was found on a kind of cluster.
+
+    Attributes:
+        reports: what each store says.
+        rules: those that cannot be evaluated.
+        compared: with the first store, by store.
+    """
+
+    seconds: float = 0.0
+    reports: dict[str, Report] = field(default_factory=dict)
+    rules: list[str] = field(default_factory=list)
+    compared: dict[str, Comparison] = field(default_factory=dict)
 
 
 def main() -> int:
-    """Runs the profiles one after the other; 1 when any has findings."""
+    """Runs the profiles; 1 when any has findings."""
     options = _options()
-    failed = []
-    for profile in options.profile or PROFILES:
-        with tempfile.TemporaryDirectory(prefix="gpuscope-profile-") as name, contextlib.ExitStack() as stack:
-            url = stack.enter_context(_cluster(profile, Path(name), options))
-            report = _check(url, profile, options)
-        if not _told(profile, report):
-            failed.append(profile)
-    print(f"{len(options.profile or PROFILES)} profiles, with findings: {', '.join(failed) or 'none'}")
+    names = options.profile or list(PROFILES)
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="gpuscope-rules-") as rules:
+        write_rules(Path(rules))
+        with ThreadPoolExecutor(options.at_once) as pool:
+            runs = {name: pool.submit(_run, name, Path(rules), options) for name in names}
+            for name, run in runs.items():
+                found[name] = run.result()
+                for line in _told(name, found[name]):
+                    print(line, flush=True)
+    print()
+    for line in _table(found):
+        print(line)
+    failed = [
+        name for name, one in found.items() if one.rules or any(_findings(report) for report in one.reports.values())
+    ]
+    print(f"\n{len(found)} profiles, with findings: {', '.join(failed) or 'none'}")
     return 1 if failed else 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", action="append", choices=tuple(PROFILES), help="only this one; may be repeated")
-    parser.add_argument("--wait", type=float, default=240, help="seconds for the story and the rules to make data")
-    parser.add_argument("--nodes", type=int, default=4, help="nodes of the simulated cluster")
-    parser.add_argument("--prometheus", type=Path, default=PROMETHEUS, help="program to scrape and evaluate with")
-    parser.add_argument("--victoria-metrics", type=Path, help="program to ask in its place, fed by remote write")
-    parser.add_argument("--keep", type=Path, help="folder for the reports as JSON")
-    return parser.parse_args()
-
-
-@contextlib.contextmanager
-def _cluster(profile: str, folder: Path, options: argparse.Namespace) -> Iterator[str]:
-    """The simulated cluster with its Prometheus, after it had time to make data; gives the address to ask."""
-    subprocess.run(
-        [TOOLS / "gpuscope-generator", "rules", "--out", folder], check=True, stdout=subprocess.DEVNULL, timeout=300
+    parser.add_argument(
+        "--prometheus", type=Path, action="append", help="program that scrapes and evaluates; may be repeated"
     )
-    with contextlib.ExitStack() as stack:
-        agents = {f"gpu-{n:03}": free_port() for n in range(1, options.nodes + 1)} if profile in WITH_AGENTS else {}
-        story = free_port()
-        told = [part for node, port in agents.items() for part in ("--agent", f"{node}=127.0.0.1:{port}")]
-        flags = [part for name in PROFILES[profile] for part in ("--profile", name)]
-        command = [
-            *(TOOLS / "gpuscope", "simulate", "cluster", "--nodes", options.nodes, "--speed", SPEED),
-            *("--listen-address", f"127.0.0.1:{story}", "--write-scrape-config", folder / "prometheus.yml"),
-            *("--scrape-interval", f"{SCRAPE_S}s", "--rules", folder / "alert_rules/recording/*.yaml"),
-            *("--write-scenarios", folder / "nodes", *flags, *told),
-        ]
-        cluster = stack.enter_context(running(command, folder / "cluster.log"))
-        wait_for(f"http://127.0.0.1:{story}/", cluster, folder / "cluster.log")
-        for node, port in agents.items():
-            start = [TOOLS / "gpuscope", "agent", "--simulate", folder / f"nodes/{node}.yaml", "--simulate.seed", node]
-            start += ["--web.listen-address", f"127.0.0.1:{port}", "--node-name", node]
-            stack.enter_context(running(start, folder / f"{node}.log"))
-        store = None
-        if options.victoria_metrics:
-            store = free_port()
-            stack.enter_context(_victoria(options.victoria_metrics, folder, store))
-        port = free_port()
-        scrape = [
-            options.prometheus,
-            f"--config.file={folder / 'prometheus.yml'}",
-            f"--storage.tsdb.path={folder}/tsdb",
-        ]
-        scrape += [f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"]
-        process = stack.enter_context(running(scrape, folder / "prometheus.log"))
-        wait_for(f"http://127.0.0.1:{port}/-/ready", process, folder / "prometheus.log")
-        _wait(profile, options.wait)
-        yield f"http://127.0.0.1:{store or port}"
-        broken = [
-            line
-            for line in (folder / "prometheus.log").read_text().splitlines()
-            if "level=error" in line or "Error on" in line
-        ]
-        if broken:
-            print(f"{profile}: Prometheus says: {broken[0][:300]} ({len(broken)} lines)")
+    parser.add_argument(
+        "--victoria-metrics", type=Path, action="append", default=[], help="program to feed and to ask, too"
+    )
+    parser.add_argument("--deadline", type=float, default=600, help="seconds until what is empty stays so")
+    parser.add_argument("--at-once", type=int, default=1, help="profiles that run beside each other")
+    parser.add_argument("--keep", type=Path, help="folder for the reports as JSON")
+    options = parser.parse_args()
+    options.prometheus = options.prometheus or [PROMETHEUS]
+    return options
 
 
-@contextlib.contextmanager
-def _victoria(program: Path, folder: Path, port: int) -> Iterator[None]:
-    config = folder / "prometheus.yml"
-    content = yaml.safe_load(config.read_text())
-    content["remote_write"] = [{"url": f"http://127.0.0.1:{port}/api/v1/write"}]
-    config.write_text(yaml.safe_dump(content))
-    command = [
-        program,
-        f"-httpListenAddr=127.0.0.1:{port}",
-        f"-storageDataPath={folder}/vm",
-        "-search.latencyOffset=0s",
-    ]
-    with running(command, folder / "victoria.log") as process:
-        wait_for(f"http://127.0.0.1:{port}/health", process, folder / "victoria.log")
-        yield
-
-
-def _wait(profile: str, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        print(f"\r{profile}: data in {left:.0f} s ", end="", file=sys.stderr, flush=True)
-        time.sleep(min(5, left))
-    print(file=sys.stderr)
-
-
-def _check(url: str, profile: str, options: argparse.Namespace) -> dict[str, Any]:
-    command = [
-        *(TOOLS / "gpuscope-generator", "check", "--prometheus", url, "--json", "--range", f"{int(options.wait)}s"),
-        *("--scrape-interval", f"{SCRAPE_S}s", "--slow", "30s", "--timeout", "60"),
-        *("--allow-empty", ALLOWED, "--profile", profile),
-    ]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=900)
-    if done.returncode not in (0, 1):
-        raise SystemExit(done.stderr)
+def _run(name: str, rules: Path, options: argparse.Namespace) -> Found:
+    found = Found()
+    with tempfile.TemporaryDirectory(prefix="gpuscope-profile-") as folder:
+        programs = (options.prometheus, options.victoria_metrics)
+        with cluster(PROFILES[name], Path(folder), rules, *programs) as stores:
+            began = time.monotonic()
+            time.sleep(LEAST_S)
+            at = _wait(name, stores, began + options.deadline)
+            time.sleep(ARRIVAL_S)
+            found.seconds = time.monotonic() - began
+            with ThreadPoolExecutor(len(stores)) as pool:
+                runs = {store.name: pool.submit(_check, store, name, at) for store in stores}
+                found.reports = {store: run.result() for store, run in runs.items()}
+            found.rules = [text for store in stores if store.scrapes for text in broken_rules(store.url)]
+            queries = list(dict.fromkeys(_queries(found.reports[stores[0].name])))
+            for store in stores[1:]:
+                tolerance = NEAR if store.scrapes else SAME
+                found.compared[store.name] = compare(stores[0].url, store.url, queries, at, tolerance)
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
-        (options.keep / f"{profile}.json").write_text(done.stdout)
-    found: dict[str, Any] = json.loads(done.stdout)
+        for store in stores:
+            file = options.keep / f"{name} {store.name}.json".replace(" ", "-")
+            file.write_text(json_report(list(found.reports[store.name].values()), store.url, _range(at)))
     return found
 
 
-def _told(profile: str, report: Mapping[str, Any]) -> bool:
-    """Prints what was found; whether nothing is wrong."""
-    clean = True
-    for board in report["boards"]:
-        results = [*board["variables"], *board["panels"], *board["annotations"]]
-        counts = {
-            state: sum(one["status"] == state for one in results) for state in ("ok", "empty", "NaN only", "error")
-        }
-        excused = sum(one["status"] == "empty" and bool(one["allowed"]) for one in results)
-        print(
-            f"{profile:16} {board['board']:12} {counts['ok']:3} ok {counts['empty']:3} empty ({excused} with a reason) "
-            f"{counts['NaN only']:2} NaN {counts['error']:2} errors"
+def _wait(name: str, stores: Sequence[Store], end: float) -> float:
+    """Asks the first store until nothing is empty that may not be; gives the moment at which that was so."""
+    unsure = [board.noun.value for board in BOARDS]
+    while True:
+        at = time.time()
+        missing = _findings(_check(stores[0], name, at, unsure))
+        if not missing or time.monotonic() > end:
+            return at
+        print(f"{name}: waits for {', '.join(missing[:12])} ({len(missing)})", file=sys.stderr, flush=True)
+        unsure = list(dict.fromkeys(key.partition("/")[0] for key in missing))
+        time.sleep(min(AGAIN_S, max(1.0, end - time.monotonic())))
+
+
+def _check(store: Store, profile: str, at: float, nouns: Sequence[str] = ()) -> Report:
+    """What `gpuscope-generator check` does, board beside board."""
+    known = {f"{board.noun.value}/{panel.key}" for board in BOARDS for panel in board.panels}
+    known |= {
+        f"{board.noun.value}/variable:{variable.name}"
+        for board in BOARDS
+        for variable in board.variables
+        if isinstance(variable, LabelValues)
+    }
+    allowed = load_allowed(ALLOWED, profile, known)
+    chosen = [board for board in BOARDS if not nouns or board.noun.value in nouns]
+    with ThreadPoolExecutor(len(chosen)) as pool:
+        runs = [
+            pool.submit(check_board, board, SETTINGS, Prometheus(store.url, Access(timeout_s=300)), _range(at), allowed)
+            for board in chosen
+        ]
+        return {run.result().noun: run.result() for run in runs}
+
+
+def _range(at: float) -> TimeRange:
+    return TimeRange(start=at - RANGE_S, end=at, scrape_s=SCRAPE_S, slow_s=300)
+
+
+def _results(report: Report) -> Iterator[tuple[str, PanelResult]]:
+    for noun, board in report.items():
+        for one in board.results:
+            yield f"{noun}/{one.key}", one
+
+
+def _findings(report: Report) -> list[str]:
+    return [key for key, one in _results(report) if one.is_finding]
+
+
+def _queries(report: Report) -> Iterator[str]:
+    for key, one in _results(report):
+        if "/variable:" not in key:
+            yield from (asked.query for asked in one.queries if asked.answer.series)
+
+
+def _counts(report: Report) -> str:
+    results = [one for _, one in _results(report)]
+    good = sum(one.status is Status.OK for one in results)
+    empty = [one for one in results if one.status is Status.EMPTY]
+    excused = sum(not one.is_finding for one in empty)
+    hollow, error = (sum(one.status is state for one in results) for state in (Status.NAN, Status.ERROR))
+    return f"{good} / {excused} / {len(empty) - excused} / {hollow} / {error}"
+
+
+def _told(name: str, found: Found) -> Iterator[str]:
+    """What was found on one kind of cluster."""
+    for store, report in found.reports.items():
+        yield f"{name}, {store}, after {found.seconds:.0f} s: {_counts(report)}"
+        results = dict(_results(report))
+        for key in _findings(report):
+            yield f"    {results[key].status:8} {key}"
+            yield from (f"        {asked.answer.error}" for asked in results[key].queries if asked.answer.error)
+        needless = [key for key, one in results.items() if one.reason and one.status is Status.OK]
+        if needless:
+            yield f"    have data for all that may be empty: {', '.join(needless)}"
+    yield from (f"    rule {text}" for text in found.rules)
+    for store, one in found.compared.items():
+        yield f"{name}, {store}: {one.alike} of {one.queries} queries alike, {len(one.missing)} without an answer"
+        yield from (f"    no answer: {query}" for query in one.missing)
+        yield from (f"    {here} series, there {there}: {query}" for query, here, there in one.series)
+        yield from (
+            f"    {here:g}, there {there:g} {dict(labels)}: {query}" for query, labels, here, there in one.values
         )
-        for one in results:
-            if one["status"] in ("error", "NaN only") or (one["status"] == "empty" and not one["allowed"]):
-                clean = False
-                print(f"    {one['status']:8} {board['board']}/{one['key']}")
-    return clean
+
+
+def _table(found: Mapping[str, Found]) -> Iterator[str]:
+    stores = list(dict.fromkeys(store for one in found.values() for store in one.reports))
+    yield "ok / empty for a reason / empty / NaN / errors"
+    yield f"| Profile | {' | '.join(stores)} | Queries alike |"
+    yield f"|---|{'---|' * (len(stores) + 1)}"
+    for name, one in found.items():
+        cells = [_counts(one.reports[store]) for store in stores]
+        alike = ", ".join(f"{each.alike} of {each.queries}" for each in one.compared.values())
+        yield f"| {name} | {' | '.join(cells)} | {alike} |"
 
 
 if __name__ == "__main__":

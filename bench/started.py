@@ -44,12 +44,12 @@ def running(command: Sequence[object], log: Path) -> Iterator[subprocess.Popen[b
             process.wait()
 
 
-def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Returns once the address answers; ends the benchmark with the program's last words when it does not."""
+def wait_for(url: str | Path, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Returns once the address answers, or the file is there; ends the benchmark with the program's last words if not."""
     end = time.monotonic() + START_S
     while time.monotonic() < end and process.poll() is None:
         with contextlib.suppress(requests.ConnectionError):
-            if requests.get(url, timeout=5).ok:
+            if url.exists() if isinstance(url, Path) else requests.get(url, timeout=5).ok:
                 return
         time.sleep(0.2)
     last = log.read_text(errors="replace").strip().splitlines()[-5:]

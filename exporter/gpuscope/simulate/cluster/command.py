@@ -40,6 +40,10 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
     help="How many times faster the story runs.",
 )  # fmt: skip
 @click.option(
+    "--pace", default=1.0, show_default=True, type=click.FloatRange(min=0.1, max=20),
+    help="How many times sooner jobs of the default fleet end and its nodes break; clocks run as ever.",
+)  # fmt: skip
+@click.option(
     "--listen-address", default="127.0.0.1:9840", show_default=True, metavar="HOST:PORT", help="Where to serve."
 )
 @click.option("--write-scrape-config", type=click.Path(path_type=Path), help="Write a configuration of Prometheus.")
@@ -49,8 +53,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 @click.option("--agent", "agents", multiple=True, metavar="NODE=HOST:PORT", help="An agent for that configuration.")
 def command(
     profiles: tuple[str, ...], list_profiles: bool, only: tuple[str, ...], nodes: int, scenarios: tuple[str, ...],
-    cluster: str, seed: str, ago: str, speed: float, listen_address: str, write_scrape_config: Path | None,
-    write_scenarios: Path | None, scrape_interval: str, rules: tuple[str, ...], agents: tuple[str, ...],
+    cluster: str, seed: str, ago: str, speed: float, pace: float, listen_address: str,
+    write_scrape_config: Path | None, write_scenarios: Path | None, scrape_interval: str, rules: tuple[str, ...],
+    agents: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Serve what other exporters would say in a cluster of simulated agents.
 
@@ -87,7 +92,7 @@ def command(
     found_agents = _pairs("--agent", agents, "NODE=HOST:PORT")
     if not cluster.replace("-", "").replace("_", "").isalnum():
         raise ConfigError(f"--cluster {cluster!r}: must be made of letters, digits, - and _")
-    shape = Shape(nodes, fleet, cluster, seed, _duration("--ago", ago))
+    shape = Shape(nodes, fleet, cluster, seed, _duration("--ago", ago), pace=pace)
     plan = planned(shape, profiles)
     if only:
         plan = Plan(plan.shapes, tuple(only))

@@ -41,18 +41,22 @@ class Machine:
         clock: of the story.
         seed: what UUIDs follow from; an agent with that seed sees the same ones.
         breaks: whether it is one that is cordoned from time to time.
+        pace: how many times sooner than by the plan.
 
     Attributes:
         address: IP address of the node.
         start: moment at which its scenario began.
     """
 
-    def __init__(self, name: str, number: int, scenario: Scenario, clock: Clock, seed: str, *, breaks: bool) -> None:
+    def __init__(
+        self, name: str, number: int, scenario: Scenario, clock: Clock, seed: str, *, breaks: bool, pace: float = 1.0
+    ) -> None:  # fmt: skip
         self.name = name
         self.seed = seed
         self.number = number
         self.scenario = scenario
         self.breaks = breaks
+        self.pace = pace
         self.address = f"10.0.{number // 250}.{number % 250 + 1}"
         self._clock = clock
         self._node = Node(scenario, clock, seed, None)
@@ -71,12 +75,12 @@ class Machine:
     @property
     def cordoned(self) -> bool:
         """Whether nothing may be placed here."""
-        place = _BROKEN.place(self.t)
+        place = _BROKEN.place(self.t * self.pace)
         return self.breaks and (place >= CORDON["cordoned"] or place < CORDON["uncordoned"])
 
     def cordons(self, since: float) -> int:
         """How often it was cordoned since a moment of the story."""
-        return _BROKEN.times(since, self.t, CORDON["cordoned"]) if self.breaks else 0
+        return _BROKEN.times(since * self.pace, self.t * self.pace, CORDON["cordoned"]) if self.breaks else 0
 
     @property
     def faulty(self) -> bool:

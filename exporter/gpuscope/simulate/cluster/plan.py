@@ -40,10 +40,21 @@ def _scenario(shape: Shape, block: int, kind: int) -> _Parts:
     builder = builders[kind] if shape.inference or kind not in {4, 5} else _sweep
     found: _Parts = {"title": f"Node of kind {kind} of a simulated cluster", "driver": _DRIVER}
     found |= {"filesystems": _FILESYSTEMS, **builder(shape, suffix, kind)}
+    _hurry(found, shape.pace)
     if shape.slurm:
         found["jobs"] = _as_jobs(found.pop("pods"), block * 100 + kind * 10)
         found["gpus"] = [{key: value for key, value in gpu.items() if key != "replicas"} for gpu in found["gpus"]]
     return found
+
+
+def _hurry(scenario: _Parts, pace: float) -> None:
+    """Divides all times of a scenario."""
+    if pace == 1:
+        return
+    for part in (*scenario["pods"], *scenario.get("events", ())):
+        for key in ("at", "begin", "end", "every"):
+            if key in part:
+                part[key] = round(part[key] / pace)
 
 
 def _as_jobs(pods: list[_Parts], first: int) -> list[_Parts]:

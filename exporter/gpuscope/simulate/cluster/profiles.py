@@ -11,7 +11,7 @@ __all__ = ["PROFILES", "Plan", "Profile", "planned"]
 _BASE = (
     "dcgm-classic", "kube-state", "cadvisor", "node", "vllm", "vllm-old", "sglang", "tgi", "triton", "trtllm", "dynamo",
     "kueue", "training-operator", "jobset", "hyperpod", "hyperpod-inference", "nvidia-mig", "nvsentinel", "nccl",
-    "lustre", "fsx", "keda", "llm-d",
+    "ray-train", "lustre", "fsx", "keda", "llm-d",
 )  # fmt: skip
 _GPUS = ("dcgm-classic", "dcgm-modern")
 _INFERENCE = (
@@ -19,7 +19,7 @@ _INFERENCE = (
 )  # fmt: skip
 _KUBERNETES = (
     "kube-state", "kube-state-pair", "cadvisor", "kueue", "training-operator", "jobset", "hyperpod", "nvidia-mig",
-    "nvsentinel", *_INFERENCE,
+    "nvsentinel", "ray-train", *_INFERENCE,
 )  # fmt: skip
 
 

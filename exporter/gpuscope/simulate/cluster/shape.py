@@ -20,6 +20,7 @@ class Shape:
         inference: whether models are served.
         faults: whether anything breaks.
         slurm: jobs of Slurm instead of pods.
+        pace: how many times sooner jobs of the default fleet end and nodes of it break; clocks are not touched.
     """
 
     nodes: int = 8
@@ -31,3 +32,4 @@ class Shape:
     inference: bool = True
     faults: bool = True
     slurm: bool = False
+    pace: float = 1.0

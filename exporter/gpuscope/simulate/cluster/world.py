@@ -98,7 +98,7 @@ class World:
         self.machines = [
             Machine(
                 name, number, scenario, clock, f"{shape.seed}/{name}" if shape.seed else name,
-                breaks=own and shape.faults and number % BLOCK == BREAKS_AT,
+                breaks=own and shape.faults and number % BLOCK == BREAKS_AT, pace=shape.pace,
             )
             for number, (name, scenario) in enumerate(scenarios.items())
         ]  # fmt: skip

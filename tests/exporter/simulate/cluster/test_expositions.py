@@ -78,7 +78,18 @@ def test_counters_never_fall(cluster: Callable[..., Cluster]) -> None:
                 if value > old:
                     risen.add(path.split("/")[2])
             before[path] = now
-    levels_only = {"amd", "nccl", "fsx", "nvidia-mig", "kube-state", "keda", "slurm", "slurm-vpenso", "slurm-rivosinc"}
+    levels_only = {
+        "amd",
+        "nccl",
+        "ray-train",
+        "fsx",
+        "nvidia-mig",
+        "kube-state",
+        "keda",
+        "slurm",
+        "slurm-vpenso",
+        "slurm-rivosinc",
+    }
     assert {one.source.name for one in made.endpoints()} - levels_only - risen == set()
 
 

@@ -231,3 +231,21 @@ def test_a_wrong_scenario_is_named() -> None:
     made = Cluster((), Shape(nodes=1))
     with pytest.raises(ConfigError, match="neither a shipped scenario nor a file"):
         World(Shape(fleet={"a": "nowhere"}), made.clock)
+
+
+def test_pace_brings_events_nearer_and_leaves_clocks_alone(cluster: Make) -> None:
+    slow, fast = cluster(shape=Shape()), cluster(shape=Shape(pace=4))
+    slow.clock.advance(1400)
+    fast.clock.advance(350)
+    assert slow.world.machine("gpu-008").cordoned == fast.world.machine("gpu-008").cordoned is False
+    (name,) = [one.workload.name for one in fast.world.trainings if one.workload.name.startswith("moe")]
+    assert [pod.workload.name for pod in fast.world.pods(fast.world.machine("gpu-008"))] == [name]
+    fast.clock.advance((CORDON["cordoned"] - CORDON["begin"]) / 4)
+    assert fast.world.machine("gpu-008").cordoned
+    assert fast.world.machine("gpu-008").cordons(0) == 1
+    attempts = [
+        next(one.attempts for one in made.world.trainings if one.workload.name == "llama-pretrain")
+        for made in (slow, fast)
+    ]
+    assert [one.cycle.every for one in attempts if one] == [1200, 300]
+    assert fast.world.now - fast.world.epoch == 350 + (CORDON["cordoned"] - CORDON["begin"]) / 4

@@ -32,11 +32,10 @@ def add_nodes(page: Page, world: World) -> None:
             provider_id="", pod_cidr="", system_uuid=f"ec2{machine.number:05x}", internal_ip=machine.address,
         )  # fmt: skip
         created.add(world.stamp(world.since - _BOOT_S), node)
-        model = machine.scenario.gpus[0].model
         own.add(
             1, node, label_kubernetes_io_hostname=machine.name, label_topology_kubernetes_io_zone="zone-a",
             label_node_kubernetes_io_instance_type="gpu.8xlarge", label_nvidia_com_gpu_product=_product(machine),
-            label_nvidia_com_mig_config_state="success" if model else "", label_node_pool="gpu",
+            **_mig_labels(world, machine), label_node_pool="gpu",
             label_sagemaker_amazonaws_com_node_health_status=(
                 "UnschedulablePendingReplacement" if machine.cordoned else "Schedulable"
             ),
@@ -52,6 +51,17 @@ def add_nodes(page: Page, world: World) -> None:
         for resource, unit, amount, left in _resources(machine):
             capacity.add(amount, node, resource=resource, unit=unit)
             allocatable.add(left, node, resource=resource, unit=unit)
+
+
+def _mig_labels(world: World, machine: Machine) -> dict[str, str]:
+    """What NVIDIA's MIG manager writes on its nodes; it runs where there is MIG."""
+    if not world.shape.mig:
+        return {}
+    has = any(plan.mig for plan in machine.scenario.gpus)
+    return {
+        "label_nvidia_com_mig_config": "custom-mixed" if has else "all-disabled",
+        "label_nvidia_com_mig_config_state": "success",
+    }
 
 
 def _product(machine: Machine) -> str:

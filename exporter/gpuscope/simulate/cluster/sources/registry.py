@@ -17,6 +17,7 @@ from gpuscope.simulate.cluster.sources import (
     nvidia_engines,
     nvsentinel,
     operators,
+    ray_train,
     sglang,
     slurm,
     slurm_exporters,
@@ -31,8 +32,8 @@ _ALL = (
     node_exporter.NODE, node_exporter.NODE_EFA, vllm.VLLM, vllm.VLLM_OLD, sglang.SGLANG, classic_engines.TGI,
     classic_engines.TRITON, nvidia_engines.TRTLLM, nvidia_engines.DYNAMO, kueue.KUEUE, operators.TRAINING_OPERATOR,
     operators.JOBSET, operators.HYPERPOD, hyperpod.HYPERPOD_INFERENCE, hyperpod.NVIDIA_MIG, hyperpod.KEDA, llm_d.LLM_D,
-    nvsentinel.NVSENTINEL, nccl.NCCL, lustre.LUSTRE, lustre.FSX, slurm.SLURM, slurm_exporters.VPENSO,
-    slurm_exporters.RIVOSINC,
+    nvsentinel.NVSENTINEL, nccl.NCCL, ray_train.RAY_TRAIN, lustre.LUSTRE, lustre.FSX, slurm.SLURM,
+    slurm_exporters.VPENSO, slurm_exporters.RIVOSINC,
 )  # fmt: skip
 
 SOURCES: Mapping[str, Source] = {source.name: source for source in _ALL}
