@@ -45,8 +45,12 @@ def _identity() -> tuple[Recording, ...]:
     unknown = group_by(select(mount.FAILURE), *mount.ON_NODE).unless(up, on=mount.ON_NODE)
     blocked = max_by(select(mount.READ_ONLY), *mount.ON_NODE)
     return (
-        recording(filesystem.INFO, group_by(select(mount.INFO), *_NAMES, "fs_type", "mountpoint")),
-        recording(filesystem.INFO, labelled(served, fs_type="lustre", mountpoint="")),
+        recording(
+            filesystem.INFO,
+            group_by(select(mount.INFO), *_NAMES, "fs_type", "mountpoint").or_(
+                labelled(served, fs_type="lustre", mountpoint="")
+            ),
+        ),
         recording(filesystem.MOUNTS, sum_by(up, *_NAMES), state="up"),
         recording(filesystem.MOUNTS, sum_by(up.compare("==", 0, as_bool=True), *_NAMES), state="down"),
         recording(filesystem.MOUNTS, sum_by(blocked, *_NAMES), state="read_only"),

@@ -41,7 +41,7 @@ def filesystem_rules(settings: Settings) -> RuleFile:
         *_mounts(agent),
         *_work(agent),
         recording(filesystem.FSX, group_by(fsx_id(agent.named(agent.raw(ours.INFO))), *filesystem.FILESYSTEM, "id")),
-        *lustre_client_rules(agent),
+        *lustre_client_rules(agent, sum_by(_speed(agent, ours.TIMEOUTS), *mount.ON_NODE)),
     )
     return RuleFile(
         path="recording/filesystem.yaml",
@@ -96,14 +96,18 @@ def _mounts(agent: Agent) -> tuple[Recording, ...]:
     )
 
 
+def _speed(agent: Agent, metric: Metric, *labels: str, condition: Matcher | None = None) -> Vector:
+    conditions = (condition,) if condition else ()
+    each = agent.named(rate(agent.counter(metric, *conditions), "5m"))
+    return max_by(each, *mount.MOUNT, *labels)
+
+
 def _work(agent: Agent) -> tuple[Recording, ...]:
-    def speed(metric: Metric, *labels: str, condition: Matcher | None = None) -> Vector:
-        conditions = (condition,) if condition else ()
-        each = agent.named(rate(agent.counter(metric, *conditions), "5m"))
-        return max_by(each, *mount.MOUNT, *labels)
+    def speed(metric: Metric, *labels: str) -> Vector:
+        return _speed(agent, metric, *labels)
 
     def kind(name: str, condition: Matcher) -> Recording:
-        each = speed(ours.OPERATIONS, "operation", condition=condition)
+        each = _speed(agent, ours.OPERATIONS, "operation", condition=condition)
         return recording(mount.IO, sum_by(each, *mount.MOUNT), kind=name)
 
     operations = speed(ours.OPERATIONS, "operation")
@@ -121,6 +125,4 @@ def _work(agent: Agent) -> tuple[Recording, ...]:
             sum_by(clamp(speed(ours.RETRANSMISSIONS), low=0), *mount.ON_NODE),
             event="retransmissions",
         ),
-        # Those of Lustre are told by target, and of other file systems.
-        recording(mount.EVENTS, sum_by(speed(ours.TIMEOUTS), *mount.ON_NODE), event="timeouts"),
     )

@@ -76,29 +76,32 @@ def _problem_rules(settings: Settings) -> tuple[Recording, ...]:
     def told(metric: Metric) -> Vector:
         return canonical(of_source(as_info(metric), settings, "gpuscope"), settings)
 
-    def problem(found: Vector, *, part: str = "", reason: str = "", part_from: str = "", word: str = "$1") -> Recording:
-        if part_from:
-            found = label_replace(found, "part", word, part_from, "(.*)")
+    def named(found: Vector, part_from: str, word: str = "$1") -> Vector:
+        return label_replace(found, "part", word, part_from, "(.*)")
+
+    def problem(found: Vector, *, part: str = "", reason: str = "") -> Recording:
         labels = {"part": part, "reason": reason}
         fixed = {name: value for name, value in labels.items() if value}
         kept = [name for name in ("cluster", "node", "part", "reason") if name not in fixed]
         return recording(source.PROBLEM, group_by(found, *kept), source="gpuscope", **fixed)
 
+    keys = ("cluster", "node", "part", "reason")
     lustre_read = raw(lustre.SOURCE_AVAILABLE).compare("==", 1)
-    scheduler_failure = label_replace(told(scheduler.SOURCE_FAILURE), "part", "$1", "scheduler", "(.*)")
+    lustre_unread = told(lustre.SOURCE_UNAVAILABLE_INFO).unless(lustre_read, on=("cluster", "node", "param"))
+    # What tells its own reason is one rule: of several with equal labels promtool warns.
+    reasoned = group_by(named(told(attribution.SOURCE_FAILURE), "source", "allocations from $1"), *keys)
+    reasoned = reasoned.or_(group_by(named(told(filesystem.FAILURE_INFO), "mountpoint", "mount $1"), *keys))
+    reasoned = reasoned.or_(group_by(named(lustre_unread, "param", "Lustre $1"), *keys))
     failing = rate(of_source(as_counter(agent.NVML_ERRORS), settings, "gpuscope"), "5m")
     unsupported = raw(agent.NVML_UNSUPPORTED)
     return (
         problem(told(agent.UNAVAILABLE_INFO), part="driver"),
         problem(
-            raw(agent.COLLECTOR_SUCCESS).compare("==", 0),
-            part_from="collector",
+            named(raw(agent.COLLECTOR_SUCCESS).compare("==", 0), "collector"),
             reason="it failed on at least one GPU: see the agent's log",
         ),
         problem(
-            raw(agent.WORKER_STUCK).compare("==", 1),
-            part_from="gpu",
-            word="GPU $1",
+            named(raw(agent.WORKER_STUCK).compare("==", 1), "gpu", "GPU $1"),
             reason="a call of the driver does not return",
         ),
         problem(
@@ -112,15 +115,11 @@ def _problem_rules(settings: Settings) -> tuple[Recording, ...]:
             part="kernel log",
             reason="it cannot be read: the agent needs /dev/kmsg",
         ),
-        problem(told(attribution.SOURCE_FAILURE), part_from="source", word="allocations from $1"),
         problem(told(processes.VISIBILITY_FAILURE), part="processes"),
-        problem(told(filesystem.FAILURE_INFO), part_from="mountpoint", word="mount $1"),
-        problem(
-            told(lustre.SOURCE_UNAVAILABLE_INFO).unless(lustre_read, on=("cluster", "node", "param")),
-            part_from="param",
-            word="Lustre $1",
+        recording(source.PROBLEM, reasoned, source="gpuscope"),
+        recording(
+            source.PROBLEM, group_by(named(told(scheduler.SOURCE_FAILURE), "scheduler"), *keys), source="collector"
         ),
-        recording(source.PROBLEM, group_by(scheduler_failure, "cluster", "node", "part", "reason"), source="collector"),
         recording(
             source.FAILING_CALLS, sum_by(canonical(failing, settings), "cluster", "call", "code").compare(">", 0)
         ),

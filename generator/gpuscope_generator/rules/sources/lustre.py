@@ -18,11 +18,12 @@ _EVENTS = (
 )
 
 
-def lustre_client_rules(agent: Agent) -> tuple[Recording, ...]:
+def lustre_client_rules(agent: Agent, timeouts: Vector) -> tuple[Recording, ...]:
     """Rules of the Lustre client.
 
     Args:
         agent: how the agent's series are read.
+        timeouts: a second, of other file systems; Lustre tells its own by target.
     """
 
     def speed(metric: Metric, *labels: str, condition: Matcher | None = None) -> Vector:
@@ -38,7 +39,10 @@ def lustre_client_rules(agent: Agent) -> tuple[Recording, ...]:
     events: list[Recording] = []
     for event, metric in _EVENTS:
         each = speed(metric, "filesystem", "target")
-        events.append(recording(mount.EVENTS, sum_by(each, *mount.ON_NODE), event=event))
+        of_mounts = sum_by(each, *mount.ON_NODE)
+        if metric is lustre.REQUEST_TIMEOUTS:
+            of_mounts = of_mounts.or_(timeouts)
+        events.append(recording(mount.EVENTS, of_mounts, event=event))
         events.append(recording(storage_target.EVENTS, sum_by(each, *target), event=event))
     return (
         *events,

@@ -26,6 +26,7 @@ def version_rules(settings: Settings) -> RuleFile:
     def own(component: str, metric: Metric, label: str) -> Recording:
         return _version(component, agent.named(agent.raw(metric)), label)
 
+    own_drivers = _versions(agent.named(agent.raw(inventory.DRIVER_INFO)), "driver_version")
     kernel = max_by(
         clustered(of_source(host.UNAME, settings, "node-exporter"), settings), "cluster", "instance", "release"
     )
@@ -40,8 +41,11 @@ def version_rules(settings: Settings) -> RuleFile:
                 "gpuscope-versions",
                 settings.intervals.slow,
                 (
-                    own("driver", inventory.DRIVER_INFO, "driver_version"),
-                    _version("driver", _dcgm_drivers(agent), _DCGM_DRIVER),
+                    recording(
+                        fleet.VERSION,
+                        own_drivers.or_(_versions(_dcgm_drivers(agent), _DCGM_DRIVER)),
+                        component="driver",
+                    ),
                     own("cuda", inventory.DRIVER_INFO, "cuda_version"),
                     own("vbios", inventory.GPU_INFO, "vbios"),
                     own("agent", inventory.BUILD_INFO, "version"),
@@ -54,8 +58,11 @@ def version_rules(settings: Settings) -> RuleFile:
 
 
 def _version(component: str, found: Vector, label: str) -> Recording:
-    named = label_replace(found, "version", "$1", label, "(.+)")
-    return recording(fleet.VERSION, group_by(named, *node.NODE, "version"), component=component)
+    return recording(fleet.VERSION, _versions(found, label), component=component)
+
+
+def _versions(found: Vector, label: str) -> Vector:
+    return group_by(label_replace(found, "version", "$1", label, "(.+)"), *node.NODE, "version")
 
 
 def _dcgm_drivers(agent: Agent) -> Vector:
