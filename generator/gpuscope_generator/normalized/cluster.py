@@ -22,6 +22,7 @@ __all__ = [
     "SHARE",
     "THROTTLED",
     "WORK",
+    "XID_ERRORS_DAILY",
     "XID_ERRORS_HOURLY",
 ]
 
@@ -69,6 +70,12 @@ THROTTLED = gauge(
 )
 XID_ERRORS_HOURLY = gauge(
     "cluster:xid_errors:increase1h", "cluster", "xid", meaning="XID errors of the last hour by code."
+)
+XID_ERRORS_DAILY = gauge(
+    "cluster:xid_errors:increase1d",
+    "cluster",
+    "xid",
+    meaning="XID errors of 24 hours by code, rounded up; made of the counts of an hour.",
 )
 ECC_ERRORS_HOURLY = gauge(
     "cluster:ecc_errors:increase1h",

@@ -13,6 +13,7 @@ __all__ = [
     "NVLINK_ERRORS_HOURLY",
     "STATUS",
     "VERSION",
+    "XID_ERRORS_DAILY",
     "XID_ERRORS_HOURLY",
 ]
 
@@ -40,6 +41,11 @@ FREE = gauge(
 )
 HOLDERS = gauge("node:holders:count", *NODE, meaning="Workloads that hold a GPU, or a part of one, of the node.")
 XID_ERRORS_HOURLY = gauge("node:xid_errors_all:increase1h", *NODE, meaning="XID errors of the last hour, of all codes.")
+XID_ERRORS_DAILY = gauge(
+    "node:xid_errors_all:increase1d",
+    *NODE,
+    meaning="XID errors of 24 hours, of all codes, rounded up; made of the counts of an hour.",
+)
 ECC_ERRORS_HOURLY = gauge(
     "node:ecc_errors:increase1h", *NODE, "severity", meaning="ECC errors of the last hour: corrected, uncorrected."
 )

@@ -80,8 +80,8 @@ GPUS = gauge(
     *NODE,
     "state",
     meaning="GPUs of a node: installed (as its agent knows), expected and allocatable (as its scheduler knows), present "
-    "(answering), missing (installed or expected, not present), healthy, scheduled (given out, as the scheduler knows), "
-    "allocated (a fraction with MIG), idle (allocated, without work).",
+    "(answering), missing (installed or expected, not present), healthy, broken (missing, or present and not healthy), "
+    "scheduled (given out, as the scheduler knows), allocated (a fraction with MIG), idle (allocated, without work).",
 )
 COMPUTE_ACTIVE = gauge("node:compute_active:sum", *NODE, unit=Unit.RATIO, meaning="Sum over GPUs of compute activity.")
 COMPUTE_COUNT = gauge("node:compute_active:count", *NODE, meaning="GPUs in that sum.")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gpuscope_generator.normalized import node
 from gpuscope_generator.panels.variables import IN_CLUSTER, IN_NODE
-from gpuscope_generator.promql import Gauge, Info, Matcher, Selector, Vector, resampled, select
-from gpuscope_generator.promql.functions import floor
+from gpuscope_generator.promql import Gauge, Info, Matcher, Selector, Vector, select
 from gpuscope_generator.view import LabelValues, Link, Noun, cell, line
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "gpu_cell_links",
     "node_cell_links",
     "node_line_links",
-    "of_a_day",
     "of_nodes",
     "of_pool_and_model",
     "only_node_links",
@@ -48,12 +46,6 @@ def of_pool_and_model(found: Vector) -> Vector:
     elsewhere = select(node.INFO, IN_CLUSTER, Matcher("pool", "!~", "$node_pool"))
     others = select(node.GPU_FACTS, IN_CLUSTER, Matcher("model", "!~", "$gpu_model"))
     return found.unless(elsewhere, on=node.NODE).unless(others, on=node.NODE)
-
-
-def of_a_day(hourly: Vector) -> Vector:
-    """From counts of the last hour to those of 24 hours, rounded up: every event is in six of the samples."""
-    samples = resampled("sum_over_time", hourly, "24h", "10m")
-    return floor(samples / -6) * -1
 
 
 def only_node_links() -> tuple[Link, ...]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from gpuscope_generator.normalized import fleet, node
-from gpuscope_generator.panels.fleet_choice import node_cell_links, of_a_day, of_nodes, of_pool_and_model
-from gpuscope_generator.panels.variables import IN_CLUSTER, IN_NODE
-from gpuscope_generator.promql import Gauge, Vector, clamp, first_of, max_by, min_by, ratio, select
+from gpuscope_generator.panels.fleet_choice import node_cell_links, of_nodes
+from gpuscope_generator.promql import Gauge, Vector, max_by, min_by, ratio
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import (
     Cell,
@@ -37,19 +36,9 @@ def _of(series: Gauge, **equal: str) -> Vector:
     return max_by(of_nodes(series, **equal), *node.NODE)
 
 
-def broken_gpus() -> Vector:
-    """GPUs that a node should have and that are missing or not healthy."""
-    present = _of(node.GPUS, state="present")
-    missing = _of(node.GPUS, state="missing")
-    healthy = _of(node.GPUS, state="healthy")
-    unhealthy = clamp(present - first_of(healthy, present), low=0)
-    return first_of(missing + unhealthy, missing, unhealthy)
-
-
 def instance_status(settings: Settings) -> Table:
     """One row a node."""
     facts = max_by(of_nodes(fleet.STATUS), *node.NODE, "pool", "instance_type", "state", "reason", "driver")
-    day = select(fleet.XID_ERRORS_HOURLY, IN_CLUSTER, IN_NODE)
     margin = settings.thresholds.temperature_margin_celsius
     low = settings.thresholds.low_utilization_ratio
     bad_from_one = Thresholds(base=palette.OK, steps=((1, palette.BAD),))
@@ -79,7 +68,7 @@ def instance_status(settings: Settings) -> Table:
             ValueColumn(
                 title="Broken",
                 width=95,
-                expression=broken_gpus(),
+                expression=_of(node.GPUS, state="broken"),
                 unit=Unit.COUNT,
                 decimals=0,
                 cell=Cell.COLORED_TEXT,
@@ -88,7 +77,7 @@ def instance_status(settings: Settings) -> Table:
             ValueColumn(
                 title="XID (24 h)",
                 width=90,
-                expression=max_by(of_pool_and_model(of_a_day(day)), *node.NODE),
+                expression=_of(fleet.XID_ERRORS_DAILY),
                 unit=Unit.COUNT,
                 decimals=0,
                 cell=Cell.COLORED_TEXT,

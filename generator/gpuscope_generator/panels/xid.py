@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gpuscope.catalogue.xid_table import xid_rows
 from gpuscope_generator.normalized import cluster, node
-from gpuscope_generator.panels.fleet_choice import of_a_day
 from gpuscope_generator.panels.variables import IN_CLUSTER
 from gpuscope_generator.promql import Vector, count_by, label_replace, max_by, select, sum_by
 from gpuscope_generator.view import (
@@ -74,7 +73,7 @@ def xid_codes() -> Table:
     """One row a code."""
     meanings, severities, advice = xid_texts()
     hourly = select(cluster.XID_ERRORS_HOURLY, IN_CLUSTER)
-    day = sum_by(of_a_day(hourly), "cluster", "xid").compare(">", 0)
+    day = sum_by(select(cluster.XID_ERRORS_DAILY, IN_CLUSTER), "cluster", "xid").compare(">", 0)
     hit = select(node.XID_ERRORS_HOURLY, IN_CLUSTER).compare(">", 0)
     recent = sum_by(hourly, "cluster", "xid").compare(">", 0)
     colored = Thresholds(base=palette.TEXT)
@@ -83,7 +82,7 @@ def xid_codes() -> Table:
         title="XID errors by code",
         explanation=Explanation(
             shows="Errors that the NVIDIA driver reported, by code, with what the code means and what is usually done "
-            "about it. The count of 24 hours is rounded up, and a new error needs an hour to enter it in full. A code "
+            "about it. The count of 24 hours is rounded up. A code "
             "that the table does not know shows as its number.",
             source=_SOURCE,
             good="The table is empty, or has only harmless codes and codes of applications.",

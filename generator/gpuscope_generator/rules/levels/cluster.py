@@ -19,6 +19,7 @@ from gpuscope_generator.promql import (
     sum_by,
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
+from gpuscope_generator.rules.sources.events import of_a_day
 from gpuscope_generator.rules.sources.labels import labelled
 from gpuscope_generator.settings import Settings
 
@@ -46,6 +47,7 @@ def cluster_rules(settings: Settings) -> RuleFile:
         recording(cluster.HOTTEST, min_by(select(node.HEADROOM), *here)),
         recording(cluster.THROTTLED, sum_by(select(node.THROTTLED), *here, "reason")),
         recording(cluster.XID_ERRORS_HOURLY, sum_by(select(node.XID_ERRORS_HOURLY), *here, "xid")),
+        recording(cluster.XID_ERRORS_DAILY, of_a_day(select(cluster.XID_ERRORS_HOURLY))),
         recording(cluster.ECC_ERRORS_HOURLY, sum_by(select(fleet.ECC_ERRORS_HOURLY), *here, "severity")),
         *_quantiles(),
         *_hosts(),

@@ -18,7 +18,7 @@ from gpuscope_generator.promql import (
     sum_by,
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
-from gpuscope_generator.rules.sources.events import risen
+from gpuscope_generator.rules.sources.events import of_a_day, risen
 from gpuscope_generator.rules.sources.labels import labelled
 from gpuscope_generator.settings import Settings
 
@@ -33,6 +33,7 @@ def fleet_rules(settings: Settings) -> RuleFile:
         recording(fleet.FREE, _free()),
         recording(fleet.HOLDERS, count_by(holders, *node.NODE)),
         recording(fleet.XID_ERRORS_HOURLY, sum_by(select(node.XID_ERRORS_HOURLY), *node.NODE)),
+        recording(fleet.XID_ERRORS_DAILY, of_a_day(select(fleet.XID_ERRORS_HOURLY))),
         _hourly(fleet.ECC_ERRORS_HOURLY, gpu.ECC_ERRORS, "severity"),
         _hourly(fleet.NVLINK_ERRORS_HOURLY, gpu.NVLINK_ERRORS, "type"),
         recording(fleet.NVLINK_BYTES, sum_by(select(gpu.NVLINK_BYTES), *node.NODE, "direction")),

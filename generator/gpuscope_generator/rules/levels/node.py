@@ -87,9 +87,19 @@ def _numbers() -> tuple[Recording, ...]:
         recording(node.GPUS, present, state="present"),
         recording(node.GPUS, missing, state="missing"),
         recording(node.GPUS, sum_by(select(gpu.HEALTHY), *node.NODE), state="healthy"),
+        recording(node.GPUS, _broken(), state="broken"),
         recording(node.GPUS, _allocated(), state="allocated"),
         recording(node.GPUS, sum_by(select(gpu.IDLE), *node.NODE), state="idle"),
     )
+
+
+def _broken() -> Vector:
+    """As one number, for lists of all nodes; where nobody tells of health, those that answer are not called broken."""
+    present = max_by(select(node.GPUS, state="present"), *node.NODE)
+    missing = max_by(select(node.GPUS, state="missing"), *node.NODE)
+    healthy = max_by(select(node.GPUS, state="healthy"), *node.NODE)
+    unhealthy = clamp(present - first_of(healthy, present), low=0)
+    return first_of(missing + unhealthy, missing, unhealthy)
 
 
 def _allocated() -> Vector:
