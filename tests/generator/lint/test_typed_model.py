@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from tests.generator.lint.artefacts import documents, nouns
 
+NEWER = {"wrapHeaderText"}
+"""Keys that the model does not know yet. Grafana 12 wraps long heads of columns by this one; older ones ignore it."""
+
 
 def lost(board: dict[str, Any]) -> list[str]:
     """Keys that the typed model of Grafana drops or changes."""
@@ -32,7 +35,11 @@ def _lost(one: Any, other: Any, path: str) -> list[str]:
     if isinstance(one, dict):
         if not isinstance(other, dict):
             return [path]
-        missing = [f"{path}.{key}" for key, value in one.items() if key not in other and value not in ("", [], {})]
+        missing = [
+            f"{path}.{key}"
+            for key, value in one.items()
+            if key not in other and key not in NEWER and value not in ("", [], {})
+        ]
         return missing + [
             inner for key in one if key in other for inner in _lost(one[key], other[key], f"{path}.{key}")
         ]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.generator.promtool import expect
+from tests.generator.rules.fleet import Device, dcgm
 
 from gpuscope_generator.dashboards.task import task_board
 from gpuscope_generator.panels import classes, workload_cost, workload_gpus, workload_usage
@@ -118,6 +119,18 @@ def test_graphs_are_grouped_by_what_the_reader_chooses(tmp_path: Path) -> None:
         },
         variables={"aggregate_by": "pod"},
         only=RULES,
+    )
+
+
+def test_memory_that_dcgm_counts_in_mib_is_bytes_on_the_board(tmp_path: Path) -> None:
+    """Defect 1, from the exporter's own series to the panel."""
+    expect(
+        tmp_path,
+        dcgm(Device(pod="train-0", used=40 * GIB)),
+        {shown(workload_gpus.gpu_memory()): {'{namespace="ml",pod="train-0"}': 40 * GIB}},
+        at="2m",
+        variables={"aggregate_by": "pod"},
+        only=("dcgm", "level-workload"),
     )
 
 
