@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gpuscope_generator.alertmanager.model import Alertmanager
+from gpuscope_generator.alertmanager.reading import plain, read_alertmanager
 from gpuscope_generator.jsonnet import evaluate_config
 from gpuscope_generator.lines import Node, nearest, parse_yaml, read_text, read_yaml
 from gpuscope_generator.settings import AlertChange, Intervals, Settings, Thresholds
@@ -59,6 +61,8 @@ def as_plain(settings: Settings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Alertmanager):
+        return plain(value)
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -211,15 +215,29 @@ def _tags(node: Node, key: str) -> tuple[str, ...]:
     return texts
 
 
-def _taints(node: Node, key: str) -> tuple[str, ...]:
+def _patterns(node: Node, key: str) -> tuple[str, ...]:
     texts = node.texts(key)
     for text in texts:
         try:
             re.compile(text)
         except re.error as error:
             raise node.error(key, f"not a regular expression: {text!r}: {error}") from error
+    return texts
+
+
+def _taints(node: Node, key: str) -> tuple[str, ...]:
+    texts = _patterns(node, key)
+    for text in texts:
         if not text or re.fullmatch(text, "nvidia.com/gpu"):
             raise node.error(key, f"{text!r} takes every node for one under maintenance")
+    return texts
+
+
+def _interactive(node: Node, key: str) -> tuple[str, ...]:
+    texts = _patterns(node, key)
+    for text in texts:
+        if re.fullmatch(text, ""):
+            raise node.error(key, f"{text!r} takes all work for interactive")
     return texts
 
 
@@ -329,7 +347,10 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
     "prices": _prices,
     "alerts": _alerts,
     "maintenance_taints": _taints,
+    "interactive_kinds": _interactive,
+    "interactive_queues": _interactive,
     "alert_labels": _labels,
     "manifest_labels": _manifest_labels,
     "currency": _currency,
+    "alertmanager": read_alertmanager,
 }

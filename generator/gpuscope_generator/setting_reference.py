@@ -20,9 +20,12 @@ _KINDS = {
     "panels_off": "list of texts",
     "extra_tags": "list of texts",
     "maintenance_taints": "list of texts",
+    "interactive_kinds": "list of texts",
+    "interactive_queues": "list of texts",
     "prices": "mapping of numbers",
     "editable": "`true` or `false`",
     "scrape_interval": "duration, `1s` to `1h`",
+    "alertmanager": "mapping",
 }
 
 
@@ -33,7 +36,8 @@ def settings_table() -> str:
     for key, text in meanings(Settings).items():
         inner = {"thresholds": Thresholds, "intervals": Intervals}.get(key)
         if inner is None:
-            rows.append((code(key), _KINDS.get(key, "text"), _shown(defaults[key]), text))
+            shown = "" if key == "alertmanager" else _shown(defaults[key])
+            rows.append((code(key), _KINDS.get(key, "text"), shown, text))
             continue
         for name, meaning in meanings(inner).items():
             value = defaults[key][name]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gpuscope_generator.alertmanager.model import Alertmanager
+
 __all__ = ["AlertChange", "Intervals", "Settings", "Thresholds"]
 
 
@@ -34,6 +36,41 @@ class Thresholds:
         unused_memory_ratio: share of GPU memory up to which a GPU counts as never touched. Raise it where the driver
             itself keeps more.
         stale_seconds: age of a sample above which its source is behind. Raise it where scrapes lie further apart.
+        allocated_idle_ratio: mean activity over an hour below which the owner of a GPU is told that it does nothing.
+        allocated_idle_peak_ratio: activity that no sample of that hour may reach.
+        memory_held_ratio: share of GPU memory from which on a GPU that hardly works is told to hold it.
+        free_gpus_low_ratio: share of free GPUs below which the cluster is full. Raise it where work wants many at once.
+        queue_wait_slo_seconds: how long work should wait at most; a bound of Kueue's histogram (1, 2.5, 5, 10, …,
+            1280, 2560, 5120), as what lies between two bounds counts as too long.
+        queue_wait_objective: share of workloads that must not wait longer. Lower it where waiting is normal.
+        queue_min_workloads: so many must have been admitted in the longer window, or the share means little.
+        slo_min_requests: so many requests (or tokens) must there have been in the longer window, likewise.
+        goodput_objective: share of the GPU-time of training jobs that should be productive.
+        goodput_min_gpu_hours: so many GPU-hours must have been held in the longer window, likewise.
+        link_flaps_per_hour: how often a port may lose its link in an hour.
+        port_errors_per_hour: symbol errors of a port in an hour above which its cable or optics are bad.
+        mounts_down_ratio: share of mounts of a shared file system that may be down before it counts as broken itself.
+        statfs_slo_seconds: time in which a mount should tell its free space. Raise it for file systems that are far.
+        metadata_slo_seconds: mean time of a metadata operation that should not be exceeded.
+        storage_full_ratio: share of a file system in use above which somebody has to make room.
+        storage_fill_hours: room that lasts less long than this, at the pace of the last hours, is told.
+        inodes_low_ratio: share of inodes that is left below which files can soon not be made any more.
+        stall_minutes: time without progress from which on a training job that trains stands still. It is at least five
+            of its steps.
+        first_step_minutes: the same after a start or restart, where it loads, compiles and fills its caches.
+        checkpoint_write_minutes: the same while the job says that it writes a checkpoint.
+        evaluating_ratio: activity of tensor cores from which on a job without steps counts as evaluating.
+        stall_critical_gpus: a job of so many GPUs that stands still wakes somebody.
+        failed_critical_gpus: a job of so many GPUs that the infrastructure ended wakes somebody.
+        restarts_per_hour: restarts of a job in an hour without progress that are a loop.
+        app_fault_workloads: different workloads that fail on one GPU within a day, each with an error that programs
+            cause, from which on the GPU is suspect. Raise it where users run one program under many names.
+        repeated_faults: faults of the machine on one GPU within seven days from which on it is to be replaced. Lower
+            it where a spare is at hand.
+        mass_fault_nodes: nodes with faults of the machine within ten minutes from which on one cause is likelier than
+            many. Raise it with the size of the cluster.
+        nvlink_errors_per_hour: errors of the NVLink links of a GPU that are too many; corrected symbols do not count.
+        pcie_replays_per_hour: packets of a GPU that had to be sent again over PCIe that are too many.
     """
 
     idle_ratio: float = 0.01
@@ -54,6 +91,36 @@ class Thresholds:
     rare_busy_ratio: float = 0.1
     unused_memory_ratio: float = 0.01
     stale_seconds: float = 120.0
+    allocated_idle_ratio: float = 0.05
+    allocated_idle_peak_ratio: float = 0.1
+    memory_held_ratio: float = 0.8
+    free_gpus_low_ratio: float = 0.05
+    queue_wait_slo_seconds: float = 2560.0
+    queue_wait_objective: float = 0.9
+    queue_min_workloads: int = 20
+    slo_min_requests: int = 100
+    goodput_objective: float = 0.9
+    goodput_min_gpu_hours: int = 64
+    link_flaps_per_hour: int = 3
+    port_errors_per_hour: int = 120
+    mounts_down_ratio: float = 0.05
+    statfs_slo_seconds: float = 5.0
+    metadata_slo_seconds: float = 0.1
+    storage_full_ratio: float = 0.9
+    storage_fill_hours: int = 24
+    inodes_low_ratio: float = 0.05
+    stall_minutes: int = 10
+    first_step_minutes: int = 30
+    checkpoint_write_minutes: int = 30
+    evaluating_ratio: float = 0.01
+    stall_critical_gpus: int = 64
+    failed_critical_gpus: int = 256
+    restarts_per_hour: int = 3
+    app_fault_workloads: int = 3
+    repeated_faults: int = 3
+    mass_fault_nodes: int = 5
+    nvlink_errors_per_hour: float = 100.0
+    pcie_replays_per_hour: float = 480.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +179,14 @@ class Settings:
         maintenance_taints: keys of taints, as regular expressions, that stand for planned maintenance of a node: alerts
             about it keep still. Add the key with which you mark a node that is being worked on; leave out keys that
             software sets because of a fault.
+        interactive_kinds: kinds of workloads, as regular expressions, whose GPUs may do nothing for hours: their owners
+            are not told. Model servers that are scraped are left out by themselves.
+        interactive_queues: queues and partitions for interactive work, likewise.
         alert_labels: labels that every alert gets besides its own, such as ``environment``.
         manifest_labels: labels of the PrometheusRule manifests, for the ``ruleSelector`` of the Prometheus operator,
             such as ``release``.
         currency: of the prices, as Grafana's unit spells it, such as ``currencyUSD``.
+        alertmanager: who is told what, and in which words; docs/alertmanager.md lists what is below it.
     """
 
     cluster_label: str = "cluster"
@@ -137,6 +208,17 @@ class Settings:
         "ToBeDeletedByClusterAutoscaler",
         "(medik8s|kubevirt).io/drain",
     )
+    interactive_kinds: tuple[str, ...] = (
+        "Notebook",
+        "Workspace",
+        "InferenceService",
+        "LLMInferenceService",
+        "RayService",
+        "NIMService",
+        "LeaderWorkerSet",
+    )
+    interactive_queues: tuple[str, ...] = ("interactive.*",)
     alert_labels: Mapping[str, str] = field(default_factory=dict)
     manifest_labels: Mapping[str, str] = field(default_factory=dict)
     currency: str = "currencyUSD"
+    alertmanager: Alertmanager = field(default_factory=Alertmanager)

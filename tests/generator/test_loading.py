@@ -29,6 +29,8 @@ runbook_prefix: https://wiki.example/runbooks
 panels_off: [cluster/power]
 extra_tags: [ml, gpu]
 maintenance_taints: [corp/repair]
+interactive_kinds: [Lab]
+interactive_queues: [debug]
 editable: true
 prices:
   NVIDIA H100 80GB HBM3: 2.5
@@ -54,6 +56,8 @@ def test_a_file_sets_all(tmp_path: Path) -> None:
         panels_off=frozenset({"cluster/power"}),
         extra_tags=("ml", "gpu"),
         maintenance_taints=("corp/repair",),
+        interactive_kinds=("Lab",),
+        interactive_queues=("debug",),
         editable=True,
         prices={"NVIDIA H100 80GB HBM3": 2.5},
         currency="currencyEUR",
@@ -131,6 +135,8 @@ def test_settings_reach_boards_and_rules(tmp_path: Path) -> None:
             ":1: panels_off: 'cluster/powr' is not a board/panel; did you mean cluster/power?",
         ),
         ("maintenance_taints: ['(']\n", ":1: maintenance_taints: not a regular expression: '('"),
+        ("interactive_kinds: ['(']\n", ":1: interactive_kinds: not a regular expression: '('"),
+        ("interactive_queues: ['.*']\n", ":1: interactive_queues: '.*' takes all work for interactive"),
         ("maintenance_taints: ['.*']\n", ":1: maintenance_taints: '.*' takes every node for one under maintenance"),
         ("extra_tags: ['']\n", ":1: extra_tags: a tag is empty"),
         ("prices:\n  '': 1\n", ":2: prices: a price for no model"),

@@ -21,6 +21,7 @@ __all__ = [
     "MEMORY_UTILIZATION",
     "MODEL",
     "MODEL_INFO",
+    "OBJECTIVES",
     "POD_FLOPS",
     "POD_KV_MAX",
     "POD_KV_MEAN",
@@ -145,7 +146,8 @@ PREFIX_TOKENS = gauge(
     *MODEL,
     "cache",
     "result",
-    meaning="Prompt tokens a second that were looked up in a prefix cache (queried) and found (hit); local or external.",
+    meaning="Prompt tokens a second that were looked up in a prefix cache (queried) and found (hit); local or "
+    "external.",
 )
 PREFIX_HITS = gauge(
     "model:prefix_cache_hits:ratio",
@@ -187,8 +189,11 @@ SLO = gauge(
     "objective",
     "result",
     meaning="First tokens (time_to_first_token) or later tokens (inter_token) a second: total, and good, which were "
-    "within the objective at the largest bucket bound that is not above it.",
+    "within the objective at the largest bucket bound that is not above it; or requests (success): total, and good, "
+    "which did not fail.",
 )
+OBJECTIVES = ("time_to_first_token", "inter_token", "success")
+"""Values of ``objective``."""
 
 CLUSTER_REQUESTS = gauge(
     "cluster:inference_requests:rate5m", "cluster", "outcome", meaning="Requests a second to all model servers."

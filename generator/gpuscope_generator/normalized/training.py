@@ -18,10 +18,13 @@ __all__ = [
     "JOBS_ENDED",
     "JOB_BLOCKED",
     "JOB_CHECKPOINT_TIME",
+    "JOB_END_TIME",
     "JOB_GPUS",
     "JOB_INFO",
     "JOB_PROGRESS",
+    "JOB_PROGRESS_TIME",
     "JOB_REMAINING",
+    "JOB_RESTARTS",
     "JOB_STATE",
     "JOB_STATE_CODE",
     "JOB_STATE_SECONDS",
@@ -61,8 +64,10 @@ JOBS_ENDED = counter(
     "team:training_jobs_ended_total:union",
     *COUNTED,
     "outcome",
-    meaning="Jobs that ended for good: succeeded, failed, timed_out, interrupted, cancelled, preempted, unknown; deleted "
-    "where an operator counts objects that were removed, whatever had become of them; forgotten where the scheduler had "
+    meaning="Jobs that ended for good: succeeded, failed, timed_out, interrupted, cancelled, preempted, unknown; "
+    "deleted "
+    "where an operator counts objects that were removed, whatever had become of them; forgotten where the scheduler "
+    "had "
     "lost them before anybody learned how they ended.",
 )
 RESTARTS = counter(
@@ -181,6 +186,25 @@ JOB_REMAINING = gauge(
 JOB_STEP = gauge("job:training_step:union", *JOB, meaning="Number of the last step that the job reported.")
 JOB_CHECKPOINT_TIME = gauge(
     "job:checkpoint_timestamp_seconds:union", *JOB, unit=Unit.SECONDS, meaning="When its last checkpoint was complete."
+)
+JOB_PROGRESS_TIME = gauge(
+    "job:training_progress_timestamp_seconds:union",
+    *JOB,
+    unit=Unit.SECONDS,
+    meaning="When its step, ratio or checkpoint last moved, or all its ranks began to run, if that is later; only of "
+    "jobs that report progress, and while all ranks run.",
+)
+JOB_RESTARTS = counter(
+    "job:training_restarts_total:union", *JOB, meaning="Attempts of the job that began after an earlier one."
+)
+JOB_END_TIME = gauge(
+    "job:training_end_timestamp_seconds:union",
+    *JOB,
+    "outcome",
+    "fault_type",
+    "domain",
+    unit=Unit.SECONDS,
+    meaning="When the job ended for good, how, and what its last attempt met, by whose doing; for a day.",
 )
 JOB_BLOCKED = gauge(
     "job:training_blocked:ratio_rate5m",

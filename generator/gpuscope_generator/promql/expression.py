@@ -181,9 +181,15 @@ class Selector(Vector, Generic[S]):
         """As it was that long ago, such as ``1h``."""
         return Vector(f"{self.text} offset {duration}", self.labels, Binding.ATOM, self.series)
 
-    def over(self, window: str) -> Range[S]:
-        """All samples of a window, such as ``5m``, ``$__rate_interval`` or ``$__range``."""
-        return Range(f"{self.text}[{window}]", self.labels, Binding.ATOM, self.series)
+    def over(self, window: str, *, until: str = "") -> Range[S]:
+        """All samples of a window, such as ``5m``, ``$__rate_interval`` or ``$__range``.
+
+        Args:
+            window: its length.
+            until: how long ago it ends, such as ``1h``; empty for now.
+        """
+        offset = f" offset {until}" if until else ""
+        return Range(f"{self.text}[{window}]{offset}", self.labels, Binding.ATOM, self.series)
 
 
 class Range(Expression, Generic[S]):

@@ -130,9 +130,9 @@ def avg_over_time(level: Selector[Gauge | Info], window: str = RANGE) -> Vector:
     return _function("avg_over_time", _leveled("avg_over_time", level).over(window))
 
 
-def max_over_time(level: Selector[Gauge | Info], window: str = RANGE) -> Vector:
-    """Largest sample of a window."""
-    return _function("max_over_time", _leveled("max_over_time", level).over(window))
+def max_over_time(level: Selector[Gauge | Info], window: str = RANGE, *, until: str = "") -> Vector:
+    """Largest sample of a window, which ends that long ago (``until``), or now."""
+    return _function("max_over_time", _leveled("max_over_time", level).over(window, until=until))
 
 
 def min_over_time(level: Selector[Gauge | Info], window: str = RANGE) -> Vector:

@@ -76,6 +76,7 @@ LABELS = {"cluster", "node"}
         (predict_linear(LEVEL, "6h", 86400), "predict_linear(node:level:sum[6h], 86400)", LABELS),
         (avg_over_time(LEVEL), "avg_over_time(node:level:sum[$__range])", LABELS),
         (max_over_time(LEVEL, "1h"), "max_over_time(node:level:sum[1h])", LABELS),
+        (max_over_time(LEVEL, "6h", until="1h"), "max_over_time(node:level:sum[6h] offset 1h)", LABELS),
         (min_over_time(FACTS, "1h"), "min_over_time(node:info:union[1h])", LABELS | {"model"}),
         (sum_over_time(LEVEL, "1h"), "sum_over_time(node:level:sum[1h])", LABELS),
         (last_over_time(EVENTS, "1h"), "last_over_time(node:events_total:sum[1h])", LABELS),

@@ -18,6 +18,7 @@ from gpuscope_generator.promql import (
     ratio,
     select,
     sum_by,
+    with_zero,
 )
 from gpuscope_generator.rules.levels.bounds import SMALLEST, bounds_up_to
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
@@ -79,6 +80,12 @@ def _objectives(settings: Settings) -> tuple[Recording, ...]:
         within = select(buckets, Matcher("le", "=~", bounds_up_to(max(limit, SMALLEST))))
         for result, vector in (("good", within), ("total", select(buckets, le="+Inf"))):
             found.append(recording(inference.SLO, max_by(vector, *inference.MODEL), objective=objective, result=result))
+    ended = sum_by(select(inference.REQUESTS, Matcher("outcome", "=~", "success|error")), *inference.MODEL)
+    succeeded = with_zero(sum_by(select(inference.REQUESTS, outcome="success"), *inference.MODEL), ended)
+    found += [
+        recording(inference.SLO, requests, objective="success", result=result)
+        for result, requests in (("good", succeeded), ("total", ended))
+    ]
     return tuple(found)
 
 

@@ -121,6 +121,9 @@ def _jobs(settings: Settings) -> tuple[Recording, ...]:
         level(training.JOB_REMAINING, raw.REMAINING),
         level(training.JOB_STEP, raw.STEP),
         level(training.JOB_CHECKPOINT_TIME, raw.CHECKPOINT_TIME),
+        level(training.JOB_PROGRESS_TIME, raw.PROGRESS_TIME),
+        level(training.JOB_END_TIME, raw.JOB_ENDED),
+        recording(training.JOB_RESTARTS, max_by(read(as_counter(raw.JOB_RESTARTS)), *training.JOB_RESTARTS.labels)),
         level(training.JOBS, raw.JOBS),
         recording(training.GPUS, sum_by(of_jobs(held_gpus, settings), *training.GPUS.labels)),
     )
