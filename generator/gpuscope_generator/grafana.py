@@ -15,6 +15,7 @@ import attr
 from grafanalib import core
 from grafanalib._gen import DashboardEncoder
 
+from gpuscope_generator.json_text import json_text
 from gpuscope_generator.promql import RATE_INTERVAL
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import (
@@ -52,8 +53,8 @@ _LEGACY_VARIABLE = ("auto", "auto_count", "auto_min", "tagValuesQuery", "tags", 
 
 
 def board_text(board: Board, settings: Settings) -> str:
-    """A board as a JSON file: the same on every machine, one key a line."""
-    return json.dumps(board_json(board, settings), indent=1, ensure_ascii=False) + "\n"
+    """A board as a JSON file: the same on every machine."""
+    return json_text(board_json(board, settings)) + "\n"
 
 
 def board_json(board: Board, settings: Settings) -> dict[str, Any]:

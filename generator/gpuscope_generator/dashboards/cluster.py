@@ -90,7 +90,7 @@ def cluster_board(settings: Settings) -> Board:
             Row(
                 title="Faults",
                 collapsed=True,
-                panels=(xid.xid_codes(), xid.xid_over_time(), repairs.gpus_to_repair(), repairs.ecc_errors()),
+                panels=(xid.xid_codes(), repairs.gpus_to_repair(), xid.xid_over_time(), repairs.ecc_errors()),
             ),
             Row(
                 title="Network and NVLink",

@@ -74,7 +74,6 @@ def gpus_by_model() -> Table:
     def counted(title: str, state: str, color: str = "") -> ValueColumn:
         return ValueColumn(
             title=title,
-            width=85,
             expression=sum_by(select(cluster.GPUS, IN_CLUSTER, IN_MODEL, state=state), *keys),
             unit=Unit.COUNT,
             decimals=0,
@@ -93,7 +92,7 @@ def gpus_by_model() -> Table:
             do="Choose a model at the top of the board to see its nodes alone.",
         ),
         columns=(
-            LabelColumn(label="cluster", title="Cluster", width=80),
+            LabelColumn(label="cluster", title="Cluster"),
             LabelColumn(label="model", title="GPU model"),
             counted("Expected", "expected"),
             counted("Missing", "missing", palette.BAD),
@@ -118,7 +117,6 @@ def totals(settings: Settings) -> Table:
     def share(title: str, used: Vector, whole: Vector, full: str = palette.NEUTRAL) -> ValueColumn:
         return ValueColumn(
             title=title,
-            width=115,
             expression=ratio(used, whole),
             unit=Unit.RATIO,
             decimals=0,
@@ -129,7 +127,7 @@ def totals(settings: Settings) -> Table:
     def pair(title: str, series: Level, unit: Unit, full: str = palette.NEUTRAL) -> tuple[ValueColumn, ValueColumn]:
         used = sum_by(select(series, IN_CLUSTER, state="used"), "cluster")
         return (
-            ValueColumn(title=title, expression=total(series), unit=unit, width=115),
+            ValueColumn(title=title, expression=total(series), unit=unit),
             share(f"{title} used", used, total(series), full),
         )
 
@@ -156,7 +154,7 @@ def totals(settings: Settings) -> Table:
             *pair("CPUs", cluster.CPUS, Unit.COUNT),
             *pair("Memory", cluster.MEMORY, Unit.BYTES, palette.WARN),
             *pair("Local disks", cluster.DISK, Unit.BYTES, palette.WARN),
-            ValueColumn(title="File systems", expression=size, unit=Unit.BYTES, width=115),
+            ValueColumn(title="File systems", expression=size, unit=Unit.BYTES),
             share(
                 "File systems used",
                 sum_by(select(filesystem.CLUSTER_USED, IN_CLUSTER), "cluster"),

@@ -68,6 +68,7 @@ def faults_by_type() -> Pie:
         decimals=0,
         width=8,
         colors={"unknown": palette.IDLE},
+        spaced_names=True,
         no_value=_NONE,
     )
 
@@ -77,7 +78,7 @@ def faults_by_domain() -> BarGauge:
     found = topk(15, happened(training.FAULTS, "cluster", "fault_type", "domain", "scope").compare(">", 0))
     return BarGauge(
         key="faults_by_domain",
-        title="Faults by type, whose doing, and how far they reach",
+        title="Faults by type, doer and reach",
         explanation=Explanation(
             shows="The same faults with their domain (infrastructure, platform, workload, planned, unknown) and scope, "
             "such as one GPU, one node or the cluster. A fault of the whole cluster hit several jobs at once.",
@@ -85,10 +86,11 @@ def faults_by_domain() -> BarGauge:
             good="Short bars.",
             do="Scope cluster: look at network, file system and scheduler, and not at single nodes.",
         ),
-        queries=(Query(expression=found, legend="{{fault_type}} · {{domain}} · {{scope}}"),),
+        queries=(Query(expression=found, legend="{{fault_type}}, {{domain}}, {{scope}}"),),
         unit=Unit.COUNT,
         decimals=0,
         width=8,
+        spaced_names=True,
         no_value=_NONE,
     )
 
@@ -111,6 +113,7 @@ def fault_trend() -> TimeSeries:
         bars=True,
         stacked=True,
         width=8,
+        spaced_names=True,
         no_value=_NONE,
     )
 
@@ -163,7 +166,6 @@ def container_exits() -> Table:
             do="137 with OOMKilled: over the memory limit. 134: often the watchdog of NCCL. 139: a crash in native "
             "code. 143: told to stop, as by a drain. 1: the program's own error, in its log.",
         ),
-        width=12,
         columns=(
             LabelColumn(label="cluster", title="Cluster", hidden=True),
             LabelColumn(label="namespace", title="Namespace"),

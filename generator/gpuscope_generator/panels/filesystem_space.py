@@ -59,7 +59,7 @@ def compression() -> Stat:
     """What compression saves."""
     return Stat(
         key="compression",
-        title="Saved by compression",
+        title="Compression saves",
         explanation=Explanation(
             shows="Share of the data's size that compression on the servers saves, for the file systems that have it.",
             source="FSx for Lustre through YACE: LogicalDiskUsage and PhysicalDiskUsage. FSx for Lustre has no "

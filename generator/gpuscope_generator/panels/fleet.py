@@ -145,7 +145,7 @@ def gpu_funnel() -> BarGauge:
         ),
         queries=(Query(expression=funnel(), legend="{{step}}"),),
         unit=Unit.COUNT,
-        decimals=1,
+        decimals=0,
         low=0,
         width=7,
         no_value="No GPU is known: see Data health",

@@ -150,7 +150,7 @@ def problems() -> Table:
             ),
             LabelColumn(label="source", title="Source"),
             LabelColumn(label="part", title="Part"),
-            LabelColumn(label="reason", title="Reason", width=420),
+            LabelColumn(label="reason", title="Reason"),
             ValueColumn(
                 title="Since the rules saw it",
                 expression=topk(

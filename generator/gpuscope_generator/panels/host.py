@@ -122,12 +122,11 @@ def disks(settings: Settings) -> Table:
         width=12,
         height=8,
         columns=(
-            LabelColumn(label="cluster", title="Cluster", width=80),
-            LabelColumn(label="node", title="Node", width=110, links=only_node_links()),
+            LabelColumn(label="cluster", title="Cluster"),
+            LabelColumn(label="node", title="Node", links=only_node_links()),
             LabelColumn(label="mountpoint", title="Mount point"),
             ValueColumn(
                 title="In use",
-                width=150,
                 expression=ratio(used, total),
                 unit=Unit.RATIO,
                 decimals=0,
@@ -139,7 +138,7 @@ def disks(settings: Settings) -> Table:
                     steps=((limits.storage_high_ratio, palette.WARN), (limits.storage_critical_ratio, palette.BAD)),
                 ),
             ),
-            ValueColumn(title="Size", expression=total, unit=Unit.BYTES, width=90),
+            ValueColumn(title="Size", expression=total, unit=Unit.BYTES),
         ),
         sort_by="In use",
         paginate=True,

@@ -95,7 +95,7 @@ def preemptions() -> TimeSeries:
         unit=Unit.REQUESTS_PER_SECOND,
         low=0,
         width=12,
-        styles={"/^evicted tokens /": LineStyle(unit=Unit.COUNT_PER_SECOND, dashed=True)},
+        styles={"/^evicted tokens /": LineStyle(unit=Unit.TOKENS_PER_SECOND, dashed=True)},
         no_value="No engine here counts them",
         links=model_links(),
     )
@@ -146,7 +146,7 @@ def prefix_cache() -> TimeSeries:
         unit=Unit.RATIO,
         low=0,
         width=12,
-        styles={"/^saved /": LineStyle(unit=Unit.COUNT_PER_SECOND, dashed=True)},
+        styles={"/^saved /": LineStyle(unit=Unit.TOKENS_PER_SECOND, dashed=True)},
         no_value="No engine here has a prefix cache, or none was asked",
         links=model_links(),
     )

@@ -100,6 +100,7 @@ def read_ahead() -> TimeSeries:
         unit=Unit.OPERATIONS_PER_SECOND,
         width=8,
         low=0,
+        spaced_names=True,
         no_value="No Lustre, or no gpuscope agent on its clients",
     )
 

@@ -38,7 +38,7 @@ IN_GPU = Matcher("gpu", "=~", "$gpu")
 IN_INSTANCE = Matcher("gi", "=~", "$gi")
 PLACE = (IN_CLUSTER, IN_NODE, IN_GPU, IN_PROFILE, IN_INSTANCE)
 _HOLDER = ("namespace", "pod", "workload")
-_LEGEND = "{{node}} GPU {{gpu}} {{profile}} #{{gi}} {{namespace}} {{pod}}{{workload}}"
+_LEGEND = "{{node}} GPU {{gpu}} {{profile}} #{{gi}} {{namespace}} {{workload}} {{pod}}"
 _PROFILING = (
     "the gpuscope agent on Hopper and newer GPUs (GPM), or profiling metrics of dcgm-exporter, by instance. "
     "Plain utilization (GPU_UTIL) does not exist in MIG mode, by design of the driver."

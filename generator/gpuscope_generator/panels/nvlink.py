@@ -55,6 +55,7 @@ def nvlink_errors() -> TimeSeries:
         width=12,
         height=9,
         low=0,
+        spaced_names=True,
         links=node_line_links(),
         no_value="No NVLink, or no source counts its errors",
     )

@@ -50,6 +50,7 @@ def within_objective(settings: Settings) -> Gauge:
         high=1,
         width=8,
         height=8,
+        marked=False,
         thresholds=Thresholds(
             base=palette.BAD,
             steps=((2 * limits.slo_objective - 1, palette.WARN), (limits.slo_objective, palette.OK)),

@@ -66,13 +66,14 @@ def pending_by_reason() -> BarGauge:
             shows="Workloads or jobs that wait now, by the reason that their queue gives.",
             source=_SOURCE,
             good="Only waiting for quota, and not for long.",
-            do="cannot_be_admitted: the request fits no flavor of the queue, or the queue is stopped. held: a person "
+            do="Cannot be admitted: the request fits no flavor of the queue, or the queue is stopped. Held: a person "
             "must release it. dependency: another job must end first.",
         ),
-        queries=(Query(expression=topk(20, found.compare(">", 0)), legend="{{queue}} · {{reason}}"),),
+        queries=(Query(expression=topk(20, found.compare(">", 0)), legend="{{queue}}, {{reason}}"),),
         unit=Unit.COUNT,
         decimals=0,
         width=12,
+        spaced_names=True,
         no_value="Nothing waits, or nobody tells why",
     )
 

@@ -52,7 +52,7 @@ def fragmentation() -> BarGauge:
         ),
         queries=(Query(expression=count_values("free", _free().compare(">", 0), "cluster"), legend="{{free}} free"),),
         unit=Unit.COUNT,
-        width=9,
+        width=14,
         low=0,
         no_value=_NONE,
     )
@@ -79,7 +79,7 @@ def placeable() -> Stat:
         unit=Unit.COUNT,
         decimals=0,
         text_mode="value_and_name",
-        width=5,
+        width=10,
         height=8,
         no_value=_NONE,
     )
@@ -102,7 +102,7 @@ def waiting() -> Table:
             do="Compare with what could start now, beside. More than is free: it waits for its turn, or for quota. "
             "Less: too spread, or it asks for a node, a model or a profile that is not there.",
         ),
-        width=10,
+        width=24,
         height=8,
         columns=(
             LabelColumn(label="cluster", title="Cluster"),

@@ -96,7 +96,7 @@ def mttr() -> Stat:
     n = sum_by(select(reliability.RECOVERIES, IN_CLUSTER, IN_WINDOW, until), "cluster", "until")
     return Stat(
         key="mttr",
-        title="MTTR, mean and 90th percentile",
+        title="Time to recover (MTTR)",
         explanation=Explanation(
             shows=f"{_CLUSTER}Time from the end of an interrupted attempt until all ranks run again, and until the job "
             "has resources again, which is all that Slurm tells. Jobs that never came back are in neither.",
@@ -120,7 +120,7 @@ def interruptions() -> BarGauge:
     """The n behind it all."""
     return BarGauge(
         key="interruptions",
-        title="Interruptions by whose doing",
+        title="Interruptions",
         explanation=Explanation(
             shows=f"{_CLUSTER}Attempts that ended without success: by the infrastructure, the program (workload), the "
             "platform, as planned, or nobody knows.",
@@ -142,7 +142,7 @@ def unknown_share(settings: Settings) -> Stat:
     limit = settings.thresholds.unknown_fault_ratio
     return Stat(
         key="unknown_share",
-        title="Faults unexplained",
+        title="Unexplained",
         explanation=Explanation(
             shows=f"{_CLUSTER}Share of faults that nobody can explain.",
             source="the gpuscope collector; HyperPod's operator.",

@@ -83,11 +83,10 @@ def gpus_to_repair() -> Table:
             "node and reset. Lost: look for XID 79, then power-cycle. Links down: reseat, or a GPU of the fabric is "
             "lost.",
         ),
-        width=14,
         columns=(
             LabelColumn(label="cluster", title="Cluster"),
             LabelColumn(label="node", title="Node", links=only_node_links()),
-            LabelColumn(label="gpu", title="GPU", links=gpu_cell_links(), width=60),
+            LabelColumn(label="gpu", title="GPU", links=gpu_cell_links()),
             LabelColumn(label="uuid", title="UUID"),
             _flag("Lost", lost),
             _flag(
@@ -118,7 +117,7 @@ def ecc_errors() -> TimeSeries:
             "uncorrected one ends the work on its GPU.",
             source="the gpuscope agent, dcgm-exporter or AMD's exporter.",
             good="Uncorrected: 0. Corrected: a few, spread over the fleet.",
-            do="Uncorrected: the table beside names the GPU. Many corrected ones that stay: look for one GPU that has "
+            do="Uncorrected: the table above names the GPU. Many corrected ones that stay: look for one GPU that has "
             "them all, and watch its remapped rows.",
         ),
         queries=(
@@ -128,7 +127,7 @@ def ecc_errors() -> TimeSeries:
             ),
         ),
         unit=Unit.COUNT,
-        width=10,
+        width=12,
         height=10,
         low=0,
         styles={

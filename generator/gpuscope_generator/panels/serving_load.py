@@ -109,7 +109,7 @@ def errors_by_reason() -> TimeSeries:
             shows=f"Requests that failed a second, over five minutes. {_LAYERS}",
             source=ENGINES,
             good="None, apart from clients that leave.",
-            do="queue_full or overloaded: scale out. error and 5xx: read the server's log. 4xx: the clients send what "
+            do="Queue full or overloaded: scale out. error and 5xx: read the server's log. 4xx: the clients send what "
             "the server refuses. Many aborts: clients give up waiting, look at the latency.",
         ),
         queries=(Query(expression=topk(_MOST, found), legend="{{layer}}: {{reason}}"),),
@@ -117,7 +117,8 @@ def errors_by_reason() -> TimeSeries:
         low=0,
         bars=True,
         stacked=True,
-        width=12,
+        width=10,
+        spaced_names=True,
         no_value="No engine here tells of failures",
     )
 
@@ -136,14 +137,14 @@ def errors_in_range(settings: Settings) -> Table:
             good="The table is empty.",
             do="Click the deployment to see its pods and restarts; then read the log of a pod.",
         ),
-        width=12,
+        width=14,
         height=8,
         columns=(
             LabelColumn(label="cluster", title="Cluster"),
             LabelColumn(label="namespace", title="Namespace"),
             LabelColumn(label="model", title="Model"),
             LabelColumn(label="workload", title="Deployment", links=(Link("Its pods and restarts", Noun.TASK, where),)),
-            LabelColumn(label="engine", title="Engine"),
+            LabelColumn(label="engine", title="Engine", hidden=True),
             LabelColumn(label="layer", title="Seen by"),
             LabelColumn(label="reason", title="Reason"),
             ValueColumn(title="Requests", expression=found.compare(">", 0), unit=Unit.COUNT, decimals=0),

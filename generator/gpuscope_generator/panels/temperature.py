@@ -5,11 +5,11 @@ from __future__ import annotations
 from gpuscope_generator.normalized import cluster, node
 from gpuscope_generator.panels.fleet_choice import node_line_links, of_nodes
 from gpuscope_generator.panels.variables import IN_CLUSTER
-from gpuscope_generator.promql import bottomk, label_replace, min_by, select, sum_by
+from gpuscope_generator.promql import Vector, bottomk, label_replace, min_by, select, sum_by
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view import Explanation, LineStyle, Query, Thresholds, TimeSeries, Unit, palette
 
-__all__ = ["headroom", "throttled_gpus"]
+__all__ = ["headroom", "in_words", "throttled_gpus"]
 
 REASONS = {
     "sw_power_cap": "power limit",
@@ -45,11 +45,16 @@ def headroom(settings: Settings) -> TimeSeries:
     )
 
 
-def throttled_gpus() -> TimeSeries:
-    """GPUs whose clocks are held down, by reason."""
-    held_down = sum_by(select(cluster.THROTTLED, IN_CLUSTER), "cluster", "reason")
+def in_words(held_down: Vector) -> Vector:
+    """The same with reasons that a person can read."""
     for reason, text in REASONS.items():
         held_down = label_replace(held_down, "reason", text, "reason", reason)
+    return held_down
+
+
+def throttled_gpus() -> TimeSeries:
+    """GPUs whose clocks are held down, by reason."""
+    held_down = in_words(sum_by(select(cluster.THROTTLED, IN_CLUSTER), "cluster", "reason"))
     return TimeSeries(
         key="throttled",
         title="Throttled GPUs by reason",

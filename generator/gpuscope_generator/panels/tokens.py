@@ -47,7 +47,7 @@ def token_throughput() -> TimeSeries:
             Query(expression=topk(20, summed(inference.TOKENS, kind="generation")), legend=f"generated {LEGEND}"),
             Query(expression=topk(20, summed(inference.TOKENS, kind="prompt")), legend=f"prompt {LEGEND}"),
         ),
-        unit=Unit.COUNT_PER_SECOND,
+        unit=Unit.TOKENS_PER_SECOND,
         width=12,
         styles={"/^prompt /": LineStyle(below_zero=True)},
         no_value="No engine here counts tokens",
@@ -72,11 +72,11 @@ def tokens_by_unit() -> TimeSeries:
         queries=(
             Query(
                 expression=topk(20, ratio(workload_tokens("generation"), workload_gpus())),
-                legend="a GPU of {{workload}}",
+                legend="each GPU of {{workload}}",
             ),
-            Query(expression=topk(20, ratio(generated, replicas)), legend=f"a replica of {LEGEND}"),
+            Query(expression=topk(20, ratio(generated, replicas)), legend=f"each replica of {LEGEND}"),
         ),
-        unit=Unit.COUNT_PER_SECOND,
+        unit=Unit.TOKENS_PER_SECOND,
         low=0,
         width=12,
         no_value="No engine here counts tokens",

@@ -71,15 +71,15 @@ NO_PROGRESS = "No job reports progress: on Kubernetes a TrainJob does so in its 
 JUDGED = Matcher("outcome", "=~", "succeeded|failed|timed_out|interrupted")
 STATE_COLORS = {
     "queued": palette.IDLE,
-    "scheduling": palette.NEUTRAL,
-    "pulling": palette.NEUTRAL,
-    "initializing": palette.NEUTRAL,
+    "scheduling": palette.SERIES[4],
+    "pulling": palette.SERIES[6],
+    "initializing": palette.VIOLET,
     "training": palette.OK,
     "checkpointing": palette.INFO,
     "stalled": palette.BAD,
     "recovering": palette.WARN,
-    "suspended": palette.IDLE,
-    "unknown": palette.IDLE,
+    "suspended": palette.DIM,
+    "unknown": palette.TEXT,
 }
 _TEXTS = {str(index): ValueText(state, STATE_COLORS[state]) for index, state in enumerate(STATES)}
 _STYLES = {state: LineStyle(color=color) for state, color in STATE_COLORS.items()}
@@ -162,7 +162,7 @@ def jobs_removed() -> Stat:
     """Jobs that somebody took away."""
     return _number(
         "jobs_removed",
-        "Cancelled, preempted, deleted",
+        "Cancelled, preempted",
         Explanation(
             shows="Jobs that a user cancelled or the scheduler preempted within the time range, and those that "
             "went away before anybody learned how they ended. Operators only "
@@ -204,23 +204,31 @@ def jobs(settings: Settings) -> Table:
     """One line a job."""
     fine = ("scheduler", *JOB_KEYS)
 
+    live = select(training.JOB_STATE_CODE, IN_CLUSTER)
+
+    def of_live(found: Vector) -> Vector:
+        return of_chosen(found.and_(live, on=training.JOB))
+
     def of_job(series: Gauge) -> Vector:
-        return max_by(of_chosen(select(series, IN_CLUSTER)), *fine)
+        return max_by(of_live(select(series, IN_CLUSTER)), *fine)
 
     def spent(*states: Matcher) -> Vector:
         rose = increase(select(training.JOB_STATE_SECONDS, IN_CLUSTER, *states), RANGE)
-        return sum_by(of_chosen(rose), *fine)
+        return sum_by(of_live(rose), *fine)
 
     share = ratio(spent(Matcher("state", "=~", "training|checkpointing")), spent())
-    facts = max_by(chosen_jobs(), *fine, "team", "queue", "user", "workload_kind", "held_by")
-    age = max_by(of_chosen(select(training.JOB_CHECKPOINT_TIME, IN_CLUSTER) * -1 + now()), *fine)
+    facts = max_by(
+        chosen_jobs().and_(live, on=training.JOB), *fine, "team", "queue", "user", "workload_kind", "held_by"
+    )
+    age = max_by(of_live(select(training.JOB_CHECKPOINT_TIME, IN_CLUSTER) * -1 + now()), *fine)
     limit = settings.thresholds.checkpoint_age_seconds
     return Table(
         key="jobs",
         title="Jobs",
         explanation=Explanation(
-            shows="Every chosen job that lives or ended within a day: what it does now, how far it is, and which share "
-            "of its time within the range of the board it trained. Cells that nobody can fill stay empty.",
+            shows="Every chosen job that waits or runs: what it does now, how far it is, and which share of its time "
+            "within the range of the board it trained. Cells that nobody can fill stay empty. Jobs that ended are in "
+            "the graph below.",
             source="the gpuscope collector; progress, remaining time and checkpoints as the job itself reports.",
             good="Training, with a productive share near 100 % and a young checkpoint.",
             do="Stalled: its steps stand still, look at its GPUs and at NCCL below. Recovering for long: see Recovery. "

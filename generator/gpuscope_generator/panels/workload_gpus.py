@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuscope_generator.normalized import gpu, mig, workload
 from gpuscope_generator.panels.chosen import GROUP_LEGEND, by_group, of_pods, of_workloads, share_by_group
+from gpuscope_generator.panels.temperature import in_words
 from gpuscope_generator.panels.variables import IN_CLUSTER
 from gpuscope_generator.promql import Gauge, Matcher, Vector, max_by, select, sum_by, sum_over_time
 from gpuscope_generator.settings import Settings
@@ -253,7 +254,7 @@ def activity_by_gpu(settings: Settings) -> StatusHistory:
         low=0,
         high=1,
         width=24,
-        height=10,
+        height=16,
         thresholds=Thresholds(
             base=palette.IDLE,
             steps=((settings.thresholds.idle_ratio, palette.WARN), (low, palette.NEUTRAL), (0.6, palette.INFO)),
@@ -264,7 +265,8 @@ def activity_by_gpu(settings: Settings) -> StatusHistory:
 
 def throttled() -> StateTimeline:
     """When and why clocks were held down."""
-    held_down = max_by(_held(gpu.THROTTLED), "cluster", "node", "gpu", "reason").compare(">", _HELD_DOWN) * 0 + 1
+    found = max_by(_held(gpu.THROTTLED), "cluster", "node", "gpu", "reason").compare(">", _HELD_DOWN)
+    held_down = in_words(found * 0 + 1)
     return StateTimeline(
         key="throttled",
         title="GPUs whose clocks were held down",
@@ -273,7 +275,7 @@ def throttled() -> StateTimeline:
             "Idleness and clocks that somebody set are not shown.",
             source="the gpuscope agent, or dcgm-exporter with violation counters or clock events in its CSV file.",
             good="Nothing, or a power cap at full load, which is as the GPU is built.",
-            do="Thermal reasons: the cooling of that node. Power brake: its power supply. Tell those who run the "
+            do="Heat: the cooling of that node. Power brake: its power supply. Tell those who run the "
             "cluster; they see it on the cluster board.",
         ),
         queries=(Query(expression=held_down, legend="{{node}} GPU {{gpu}} {{reason}}"),),

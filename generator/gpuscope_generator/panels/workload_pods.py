@@ -154,7 +154,6 @@ def pods_that_wait() -> Table:
             do="No reason and pending: no node has room for the request, or a queue holds it back. ImagePullBackOff: "
             "name or access of the image. CrashLoopBackOff: see the last exit code beside.",
         ),
-        width=12,
         columns=(
             *_pod_columns(),
             LabelColumn(label="phase", title="Phase", texts=_PHASE_TEXTS),
@@ -190,7 +189,6 @@ def container_exits() -> Table:
             "139 and 134: a crash in native code; look for XID errors at that time. 1: the program's own error, in "
             "its log.",
         ),
-        width=12,
         columns=(
             *_pod_columns(),
             LabelColumn(label="container", title="Container"),

@@ -154,7 +154,7 @@ def usage_by_workload(settings: Settings) -> Table:
             LabelColumn(label="cluster", title="Cluster"),
             LabelColumn(label="team", title="Team"),
             LabelColumn(label="namespace", title="Namespace"),
-            LabelColumn(label="workload_kind", title="Kind"),
+            LabelColumn(label="workload_kind", title="Kind", hidden=True),
             LabelColumn(label="workload", title="Workload", links=workload_links()),
             LabelColumn(label="queue", title="Queue"),
             ValueColumn(title="GPUs", expression=gpus, unit=Unit.COUNT, decimals=2),

@@ -86,14 +86,13 @@ def xid_codes() -> Table:
             "that the table does not know shows as its number.",
             source=_SOURCE,
             good="The table is empty, or has only harmless codes and codes of applications.",
-            do="Follow the advice for red codes first; GPUs to repair, beside, names the devices. A code of "
+            do="Follow the advice for red codes first; GPUs to repair, below, names the devices. A code of "
             "applications on the same GPU in different jobs points to hardware as well.",
         ),
-        width=14,
         columns=(
             LabelColumn(label="cluster", title="Cluster"),
-            LabelColumn(label="xid", title="XID", width=60),
-            LabelColumn(label="meaning", title="Meaning", texts=meanings, width=330),
+            LabelColumn(label="xid", title="XID"),
+            LabelColumn(label="meaning", title="Meaning", texts=meanings),
             LabelColumn(label="severity", title="Severity", texts=severities),
             LabelColumn(label="action", title="Usual action", texts=advice),
             ValueColumn(title="24 h", expression=_explained(day), unit=Unit.COUNT, decimals=0),
@@ -131,7 +130,7 @@ def xid_over_time() -> TimeSeries:
         ),
         queries=(Query(expression=shown, legend="XID {{xid}}"),),
         unit=Unit.COUNT,
-        width=10,
+        width=12,
         height=10,
         low=0,
         bars=True,

@@ -101,22 +101,32 @@ class Place:
 
 
 def placed(panels: tuple[Panel, ...], top: int) -> list[tuple[Panel, Place]]:
-    """Puts panels side by side, and below each other where 24 columns are full: they cannot overlap.
+    """Puts panels side by side, and below each other where 24 columns are full: they cannot overlap, and leave no gap.
+
+    Panels of one line are as high as the highest of them, and the last one takes the columns that are left.
 
     Args:
         panels: in reading order.
         top: first free row of the grid.
     """
-    found: list[tuple[Panel, Place]] = []
-    x = 0
-    y = top
-    tallest = 0
+    lines: list[list[Panel]] = []
+    taken = COLUMNS
     for panel in panels:
-        if x + panel.width > COLUMNS:
-            x, y, tallest = 0, y + tallest, 0
-        found.append((panel, Place(x, y, panel.width, panel.height)))
-        x += panel.width
-        tallest = max(tallest, panel.height)
+        if taken + panel.width > COLUMNS:
+            lines.append([])
+            taken = 0
+        lines[-1].append(panel)
+        taken += panel.width
+    found: list[tuple[Panel, Place]] = []
+    y = top
+    for line in lines:
+        x = 0
+        height = max(panel.height for panel in line)
+        for panel in line:
+            width = COLUMNS - x if panel is line[-1] else panel.width
+            found.append((panel, Place(x, y, width, height)))
+            x += width
+        y += height
     return found
 
 

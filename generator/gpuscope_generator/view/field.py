@@ -9,7 +9,7 @@ from typing import Any
 from gpuscope_generator.view import palette
 from gpuscope_generator.view.unit import Unit
 
-__all__ = ["Thresholds", "ValueText", "field_defaults", "value_mappings"]
+__all__ = ["Thresholds", "ValueText", "field_defaults", "no_value_mapping", "value_mappings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,11 @@ def value_mappings(texts: Mapping[str, ValueText]) -> list[dict[str, Any]]:
     return found
 
 
+def no_value_mapping(text: str) -> list[dict[str, Any]]:
+    """What stands in place of no value: without it, in the color of the lowest threshold, which may be red."""
+    return [{"type": "special", "options": {"match": "null", "result": {"text": text, "color": palette.TEXT}}}]
+
+
 def _is_pattern(value: str) -> bool:
     return len(value) > 2 and value.startswith("/") and value.endswith("/")
 
@@ -71,8 +76,20 @@ def field_defaults(
     high: float | None = None,
     decimals: int | None = None,
     no_value: str = "",
+    neutral_without: bool = False,
 ) -> dict[str, Any]:
-    """The part of a field's configuration that all kinds of panels share. What is not given is left out."""
+    """The part of a field's configuration that all kinds of panels share. What is not given is left out.
+
+    Args:
+        unit: of the values.
+        thresholds: from which value on which color.
+        texts: words in place of values.
+        low: lower end of the scale.
+        high: upper end of the scale.
+        decimals: digits behind the point.
+        no_value: what stands there without data.
+        neutral_without: for panels that would give it the color of the lowest threshold.
+    """
     # Without any, Grafana takes its own: green, and red from 80 on, whatever the value means.
     steps = Thresholds() if thresholds is None else thresholds
     found: dict[str, Any] = {
@@ -88,4 +105,6 @@ def field_defaults(
         found["decimals"] = decimals
     if no_value:
         found["noValue"] = no_value
+        if neutral_without:
+            found["mappings"] += no_value_mapping(no_value)
     return found

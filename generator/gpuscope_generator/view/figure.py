@@ -27,6 +27,7 @@ class Stat(Panel):
     """
 
     kind: ClassVar[str] = "stat"
+    no_cells: ClassVar[bool] = False
 
     width: int = 3
     height: int = 4
@@ -57,13 +58,20 @@ class Stat(Panel):
 
 @dataclass(frozen=True, kw_only=True)
 class Gauge(Panel):
-    """One number on a scale from ``low`` to ``high``."""
+    """One number on a scale from ``low`` to ``high``.
+
+    Attributes:
+        reducer: how a line becomes a number.
+        marked: an outer ring shows the thresholds; not where all but the end of it would be of one color.
+    """
 
     kind: ClassVar[str] = "gauge"
+    no_cells: ClassVar[bool] = False
 
     width: int = 4
     height: int = 6
     reducer: str = "lastNotNull"
+    marked: bool = True
 
     @property
     def always_instant(self) -> bool:
@@ -74,7 +82,7 @@ class Gauge(Panel):
             "reduceOptions": _reduced(self.reducer),
             "orientation": "auto",
             "showThresholdLabels": False,
-            "showThresholdMarkers": True,
+            "showThresholdMarkers": self.marked,
             "sizing": "auto",
             "minVizWidth": 75,
             "minVizHeight": 75,
@@ -89,6 +97,7 @@ class BarGauge(Panel):
     """One bar a series: for comparing a few."""
 
     kind: ClassVar[str] = "bargauge"
+    no_cells: ClassVar[bool] = False
 
     reducer: str = "lastNotNull"
     colors: Mapping[str, str] = field(default_factory=dict)
@@ -111,8 +120,14 @@ class BarGauge(Panel):
             "minVizWidth": 8,
             "minVizHeight": 16,
             "maxVizHeight": 40,
+            # Otherwise both grow with the bars, and names are cut that there is room for.
+            "text": {"titleSize": 12, "valueSize": 16},
             "legend": {"showLegend": False, "displayMode": "list", "placement": "bottom", "calcs": []},
         }
+
+    def defaults(self) -> dict[str, Any]:
+        # Without it the shortest bar has no length, however large its number is.
+        return {"min": 0} | Panel.defaults(self)
 
     def color(self) -> dict[str, Any]:
         return {"mode": "thresholds"}

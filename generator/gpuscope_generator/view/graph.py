@@ -67,11 +67,14 @@ class TimeSeries(Panel):
         }
 
     def custom(self) -> dict[str, Any]:
+        # A line of zeros would otherwise stand on an axis up to 100.
+        soft = {Unit.NONE: 1, Unit.COUNT: 1, Unit.COUNT_PER_SECOND: 0.1}.get(self.unit)
         return {
+            **({"axisSoftMax": soft} if soft is not None and self.high is None else {}),
             "drawStyle": "bars" if self.bars else "line",
             "lineInterpolation": "linear",
             "lineWidth": 1,
-            "fillOpacity": 60 if self.bars else 25 if self.stacked else 5,
+            "fillOpacity": 60 if self.bars else 25 if self.stacked else 0,
             "gradientMode": "none",
             "showPoints": "auto",
             "pointSize": 4,

@@ -9,13 +9,49 @@ from typing import Any, ClassVar
 
 from gpuscope_generator.promql import Vector
 from gpuscope_generator.view import palette
-from gpuscope_generator.view.field import Thresholds, ValueText, value_mappings
+from gpuscope_generator.view.extent import Need, column_widths, panel_px, text_px
+from gpuscope_generator.view.field import Thresholds, ValueText, no_value_mapping, value_mappings
 from gpuscope_generator.view.link import Link, WebLink
 from gpuscope_generator.view.panel import Panel
 from gpuscope_generator.view.query import Query
 from gpuscope_generator.view.unit import Unit
 
 __all__ = ["Cell", "LabelColumn", "Table", "ValueColumn"]
+
+_EDGES_PX = 16
+_FILTER_PX = 22
+_SORTED_PX = 22
+_NUMBER_PX = 62
+"""A number with its unit, such as 1000.4 TiB."""
+_BAR_PX = 110
+_DASH = "–"
+_TYPICAL_PX: Mapping[str, float] = {
+    "cluster": 62,
+    "node": 92,
+    "gpu": 24,
+    "gi": 24,
+    "xid": 30,
+    "id": 44,
+    "namespace": 96,
+    "team": 76,
+    "user": 54,
+    "queue": 82,
+    "owner_kind": 86,
+    "workload_kind": 86,
+    "kind": 86,
+    "phase": 62,
+    "engine": 54,
+    "profile": 68,
+    "component": 90,
+    "exit_code": 40,
+    "pool": 54,
+    "fabric": 70,
+}
+"""Texts of labels that are nearly always short; those of other labels take what is left."""
+_LONG_PX = 130
+_LEAST_PX = 84
+_UNFILTERED: Mapping[str, Any] = {"id": "custom.filterable", "value": False}
+_LONGEST_PX = 300
 
 
 class Cell(StrEnum):
@@ -35,7 +71,7 @@ class LabelColumn:
         label: its name in the answers.
         title: what the reader sees.
         links: where the cell leads.
-        width: in pixels.
+        width: in pixels; what its texts need when not given.
         texts: words in place of values.
         hidden: not shown, but links may name it.
     """
@@ -60,7 +96,7 @@ class ValueColumn:
         thresholds: from which value on which color.
         texts: words in place of values.
         links: where the cell leads.
-        width: in pixels.
+        width: in pixels; what its title and its numbers need when not given.
         low: lower end of a bar.
         high: upper end of a bar.
         decimals: digits behind the point.
@@ -142,7 +178,14 @@ class Table(Panel):
         }
 
     def custom(self) -> dict[str, Any]:
-        return {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False, "filterable": True}
+        return {
+            "align": "auto",
+            "cellOptions": {"type": "auto"},
+            "inspect": False,
+            "filterable": True,
+            "minWidth": 50,
+            "wrapHeaderText": True,
+        }
 
     def color(self) -> dict[str, Any]:
         return {"mode": "thresholds"}
@@ -175,16 +218,51 @@ class Table(Panel):
         return sorted(carried - shown)
 
     def overrides(self) -> list[dict[str, Any]]:
-        # What stands in a table without rows would otherwise stand in each cell without a value.
-        cells = {"matcher": {"id": "byRegexp", "options": "/.*/"}, "properties": [{"id": "noValue", "value": "–"}]}
+        # What stands in a table without rows would otherwise stand in each cell without a value, in the color of the
+        # lowest threshold.
+        cells: list[dict[str, Any]] = [
+            {"id": "noValue", "value": _DASH},
+            {"id": "mappings", "value": no_value_mapping(_DASH)},
+        ]
+        shown = [column for column in self.columns if not column.hidden]
+        widths = dict(zip((column.title for column in shown), self.widths(), strict=True))
         return [
-            cells,
+            {"matcher": {"id": "byRegexp", "options": "/.*/"}, "properties": cells},
+            {"matcher": {"id": "byType", "options": "number"}, "properties": [_UNFILTERED]},
             *(
-                {"matcher": {"id": "byName", "options": column.title}, "properties": _properties(column)}
+                {"matcher": {"id": "byName", "options": column.title}, "properties": properties}
                 for column in self.columns
-                if _properties(column)
+                if (properties := _properties(column, widths.get(column.title)))
             ),
         ]
+
+    def needs(self) -> list[Need]:
+        """What each shown column needs, from left to right."""
+        return [_need(column, sorted_by=column.title == self.sort_by) for column in self.columns if not column.hidden]
+
+    def widths(self) -> list[int | None]:
+        """Widths of the shown columns in pixels; None for those that share what is left."""
+        return column_widths(self.needs(), panel_px(self.width))
+
+
+def _need(column: LabelColumn | ValueColumn, *, sorted_by: bool) -> Need:
+    if column.width is not None:
+        return Need(column.width, column.width)
+    words = column.title.split()
+    room = _EDGES_PX + (_SORTED_PX if sorted_by else 0)
+    texts = max((text_px(shown.text) for shown in column.texts.values()), default=0.0)
+    if isinstance(column, ValueColumn):
+        content = max(texts, _BAR_PX if column.cell is Cell.BAR else 0 if texts else _NUMBER_PX) + _EDGES_PX
+        longest = max(map(text_px, words)) + room
+        return Need(max(content, longest), max(content, text_px(column.title) + room))
+    room += _FILTER_PX
+    longest, title = max(map(text_px, words)) + room, text_px(column.title) + room
+    known = texts or _TYPICAL_PX.get(column.label, 0)
+    if known > _LONGEST_PX:
+        return Need(max(longest, _LONGEST_PX), max(title, known + _EDGES_PX), grows=True)
+    if known:
+        return Need(max(longest, known + _EDGES_PX), max(title, known + _EDGES_PX))
+    return Need(max(longest, _LEAST_PX), max(title, _LONG_PX), grows=True)
 
 
 def value_field(index: int, count: int) -> str:
@@ -202,12 +280,12 @@ def ref_id(index: int) -> str:
     return letters
 
 
-def _properties(column: LabelColumn | ValueColumn) -> list[dict[str, Any]]:
+def _properties(column: LabelColumn | ValueColumn, width: int | None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    if column.width is not None:
-        found.append({"id": "custom.width", "value": column.width})
+    if width is not None:
+        found.append({"id": "custom.width", "value": width})
     if column.texts:
-        found.append({"id": "mappings", "value": value_mappings(column.texts)})
+        found.append({"id": "mappings", "value": [*value_mappings(column.texts), *no_value_mapping(_DASH)]})
     if column.hidden:
         found.append({"id": "custom.hidden", "value": True})
     if isinstance(column, LabelColumn):

@@ -209,7 +209,7 @@ def test_clocks_that_are_held_down(tmp_path: Path) -> None:
     expect(
         tmp_path,
         samples,
-        {shown(workload_gpus.throttled()): {of_gpu % (0, "hw_thermal"): 1}},
+        {shown(workload_gpus.throttled()): {of_gpu % (0, "heat (hardware)"): 1}},
         only=RULES,
     )
 

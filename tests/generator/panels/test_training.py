@@ -126,7 +126,15 @@ def test_one_line_a_job(tmp_path: Path) -> None:
 def test_jobs_follow_what_is_chosen(tmp_path: Path) -> None:
     samples = known("a") | known("b", "vision")
     samples |= {of_job("job:training_gpus:union", name): "8x60" for name in ("a", "b")}
+    samples |= {of_job("job:training_state:enum", name): "4x60" for name in ("a", "b")}
     ask(tmp_path, samples, {column(training.jobs(NOW), "GPUs"): {ROW.format(name="b"): 8}}, team="vision")
+
+
+def test_a_job_that_ended_is_no_row(tmp_path: Path) -> None:
+    table = training.jobs(NOW)
+    samples = known("a") | known("b") | {of_job("job:training_state:enum", "a"): "4x60"}
+    samples |= {of_job("job:training_gpus:union", name): "8x60" for name in ("a", "b")}
+    ask(tmp_path, samples, {column(table, "GPUs"): {ROW.format(name="a"): 8}})
 
 
 def test_gpus_and_lost_hours_by_what_jobs_did(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ export function BarGauge(props) {
             valueDisplayMode={options.valueMode}
             namePlacement={options.namePlacement}
             showUnfilled={options.showUnfilled}
+            text={options.text}
             theme={theme}
           />
         </Linked>

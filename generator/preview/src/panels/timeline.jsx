@@ -57,7 +57,7 @@ function legendItems(rows, theme) {
 /** The width that names at the left may take. */
 export function nameWidth(names, width) {
   const longest = names.reduce((most, name) => Math.max(most, name.length), 0);
-  return Math.min(width * 0.35, longest * 6.6 + 8);
+  return Math.min(width * 0.35, longest * 7.2 + 8);
 }
 
 /** States, or a grid of cells, over time: stand-ins, as Grafana publishes neither. */
@@ -88,7 +88,7 @@ export function Timeline({panel, data, width, height, timeRange, theme}) {
               return (
                 <g key={index}>
                   <text x={left - 6} y={top + tall / 2 + 4} textAnchor="end" fontSize={Math.min(12, high)} fill={theme.colors.text.primary}>
-                    {name.length * 6.6 > left ? `${name.slice(0, Math.max(4, left / 6.6 - 2))}…` : name}
+                    {name.length * 7.2 > left ? `${name.slice(0, Math.max(4, left / 7.2 - 2))}…` : name}
                     <title>{name}</title>
                   </text>
                   {parts.map((part) => {
