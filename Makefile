@@ -41,6 +41,7 @@ picture: install ## Draw the README's picture of the live table anew
 programs: install
 	@$(BIN)/python -m gpuscope.demo.programs
 	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
+	@$(BIN)/python tests/generator/alertmanager/install_newest.py .cache/alertmanager
 
 .PHONY: chromium
 chromium: install

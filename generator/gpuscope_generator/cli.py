@@ -6,7 +6,7 @@ import click
 
 from gpuscope import __version__
 from gpuscope.errors import GpuscopeError
-from gpuscope_generator.commands import artefacts, check, documents, preview, push
+from gpuscope_generator.commands import alertmanager, artefacts, check, documents, preview, push
 
 __all__ = ["generator", "main"]
 
@@ -14,12 +14,13 @@ __all__ = ["generator", "main"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="gpuscope-generator")
 def generator() -> None:
-    """Builds the Grafana boards, the rules of Prometheus and the pages that follow from the metric catalogue.
+    """Builds boards, rules, a configuration of Alertmanager, and the pages that follow from the metric catalogue.
 
     \b
     gpuscope-generator all                       write everything into this folder
     gpuscope-generator all --check               only say whether it is current
     gpuscope-generator dashboards --settings my.yaml --out /tmp/boards
+    gpuscope-generator alertmanager --settings my.yaml --show-routes
     gpuscope-generator check --prometheus http://127.0.0.1:9090
     gpuscope-generator preview --prometheus http://127.0.0.1:9090
     gpuscope-generator push --grafana https://grafana.example --token-file token
@@ -27,7 +28,8 @@ def generator() -> None:
 
 
 _DOCUMENTS = (documents.reference, documents.tables)
-for _command in (*artefacts.everything(), *_DOCUMENTS, check.check, preview.preview, push.push):
+_OTHERS = (alertmanager.alertmanager, check.check, preview.preview, push.push)
+for _command in (*artefacts.everything(), *_DOCUMENTS, *_OTHERS):
     generator.add_command(_command)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from gpuscope_generator.settings import Settings
 
-__all__ = ["dashboard_files", "document_files", "manifest_texts", "mixin_files", "rule_texts"]
+__all__ = ["alertmanager_texts", "dashboard_files", "document_files", "manifest_texts", "mixin_files", "rule_texts"]
 
 _WRITTEN_PAGES = ("README.md", "docs/generator.md")
 """Pages that people write and that hold generated tables."""
@@ -41,6 +41,13 @@ def manifest_texts(settings: Settings) -> Mapping[PurePosixPath, str]:
         PurePosixPath("alert_rules/manifests", file.path.replace("/", "-")): manifest_text(file, settings)
         for file in rule_files(settings)
     }
+
+
+def alertmanager_texts(settings: Settings) -> Mapping[PurePosixPath, str]:
+    """The configuration of Alertmanager and the templates of its messages, by path below the output folder."""
+    from gpuscope_generator.alertmanager.configuration import alertmanager_files
+
+    return alertmanager_files(settings)
 
 
 def mixin_files(settings: Settings) -> Mapping[PurePosixPath, str]:

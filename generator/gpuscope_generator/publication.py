@@ -60,7 +60,7 @@ def _is_generated(path: Path) -> bool:
             board = json.loads(path.read_bytes())
             return isinstance(board, dict) and str(board.get("uid", "")).startswith("gpuscope-")
         return False
-    if path.suffix not in {".yaml", ".libsonnet"}:
+    if path.suffix not in {".yaml", ".libsonnet", ".tmpl"}:
         return False
     with suppress(OSError), path.open("rb") as file:
         return GENERATED_NOTE.lstrip("# ").encode() in file.read(_HEAD_BYTES)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["everything", "output_options", "settings_option"]
+__all__ = ["everything", "output_options", "publish_or_check", "settings_option"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _PARTS = ("dashboards", "rules", "mixin", "docs")
+_ALL = ("dashboards", "rules", "alertmanager", "mixin", "docs")
 _HELP = {
-    "all": "Write the boards, the rules, the mixin and the pages of the documentation.",
+    "all": "Write the boards, the rules, Alertmanager's configuration, the mixin and the pages of the documentation.",
     "dashboards": "Write the Grafana boards: dashboards/*.json.",
-    "rules": "Write the rules of Prometheus: alert_rules/.",
+    "rules": "Write the rules of Prometheus: alert_rules/recording/, alerts/ and manifests/.",
     "mixin": "Write the monitoring mixin, with the boards and the rules that it imports.",
     "docs": "Write the generated pages and tables of the documentation.",
 }
 _NEEDS = {
-    "all": _PARTS,
+    "all": _ALL,
     "dashboards": ("dashboards",),
     "rules": ("rules",),
     "mixin": ("dashboards", "rules", "mixin"),
@@ -70,17 +71,35 @@ def _command(name: str) -> click.Command:
 
 
 def _run(context: click.Context, name: str, out: Path, settings_file: Path | None, *, check: bool) -> None:
-    from gpuscope_generator import publication
     from gpuscope_generator.loading import load_settings
 
     settings = load_settings(settings_file)
-    files = _files(name, settings, out)
     owned = [folder for part in _NEEDS[name] for folder in _OWNED[part]]
+    publish_or_check(context, out, _files(name, settings, out), owned, check=check)
+
+
+def publish_or_check(
+    context: click.Context, out: Path, files: Mapping[PurePosixPath, str], owned: Sequence[str], *, check: bool
+) -> None:
+    """Writes files, or with ``check`` says what differs, and then ends with exit code 1.
+
+    Args:
+        context: of the command.
+        out: the output folder.
+        files: text by path below it.
+        owned: subfolders all of whose generated files stand in ``files``.
+        check: write nothing.
+
+    Raises:
+        ClickException: a file cannot be written.
+    """
+    from gpuscope_generator import publication
+
     try:
         if check:
             found = publication.differences(out, files, owned)
             for path, difference in found:
-                click.echo(f"{out / path} is stale; run gpuscope-generator {name}\n{difference}", err=True)
+                click.echo(f"{out / path} is stale; run gpuscope-generator {context.info_name}\n{difference}", err=True)
             if found:
                 context.exit(1)
             click.echo(f"{len(files)} files are current")
@@ -95,7 +114,8 @@ def _run(context: click.Context, name: str, out: Path, settings_file: Path | Non
 
 _OWNED: Mapping[str, tuple[str, ...]] = {
     "dashboards": ("dashboards",),
-    "rules": ("alert_rules",),
+    "rules": ("alert_rules/recording", "alert_rules/alerts", "alert_rules/manifests"),
+    "alertmanager": ("alert_rules/alertmanager",),
     "mixin": ("mixin",),
     "docs": (),
 }
@@ -111,6 +131,8 @@ def _files(name: str, settings: Any, out: Path) -> dict[PurePosixPath, str]:
         elif part == "rules":
             made |= output.rule_texts(settings)
             made |= output.manifest_texts(settings)
+        elif part == "alertmanager":
+            made |= output.alertmanager_texts(settings)
         elif part == "mixin":
             made |= output.mixin_files(settings)
         else:
