@@ -15,11 +15,13 @@ local changed(found, changes) =
   local c = $._config,
   assert std.setDiff(std.objectFields(c), ["cluster_label", "editable", "extra_tags", "intervals", "link_prefix", "runbook_prefix", "scrape_interval", "thresholds"]) == [] :
          'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c), ["cluster_label", "editable", "extra_tags", "intervals", "link_prefix", "runbook_prefix", "scrape_interval", "thresholds"])),
-  assert std.setDiff(std.objectFields(c.thresholds), ["checkpoint_age_seconds", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "low_utilization_ratio", "memory_high_ratio", "rare_busy_ratio", "slo_objective", "stale_seconds", "storage_critical_ratio", "storage_high_ratio", "temperature_margin_celsius", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio"]) == [] :
-         'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c.thresholds), ["checkpoint_age_seconds", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "low_utilization_ratio", "memory_high_ratio", "rare_busy_ratio", "slo_objective", "stale_seconds", "storage_critical_ratio", "storage_high_ratio", "temperature_margin_celsius", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio"])),
+  assert std.setDiff(std.objectFields(c.thresholds), ["allocated_idle_peak_ratio", "allocated_idle_ratio", "app_fault_workloads", "checkpoint_age_seconds", "checkpoint_write_minutes", "evaluating_ratio", "failed_critical_gpus", "first_step_minutes", "free_gpus_low_ratio", "goodput_min_gpu_hours", "goodput_objective", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inodes_low_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "link_flaps_per_hour", "low_utilization_ratio", "mass_fault_nodes", "memory_held_ratio", "memory_high_ratio", "metadata_slo_seconds", "mounts_down_ratio", "nvlink_errors_per_hour", "pcie_replays_per_hour", "port_errors_per_hour", "queue_min_workloads", "queue_wait_objective", "queue_wait_slo_seconds", "rare_busy_ratio", "repeated_faults", "restarts_per_hour", "slo_min_requests", "slo_objective", "stale_seconds", "stall_critical_gpus", "stall_minutes", "statfs_slo_seconds", "storage_critical_ratio", "storage_fill_hours", "storage_full_ratio", "storage_high_ratio", "temperature_margin_celsius", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio"]) == [] :
+         'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c.thresholds), ["allocated_idle_peak_ratio", "allocated_idle_ratio", "app_fault_workloads", "checkpoint_age_seconds", "checkpoint_write_minutes", "evaluating_ratio", "failed_critical_gpus", "first_step_minutes", "free_gpus_low_ratio", "goodput_min_gpu_hours", "goodput_objective", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inodes_low_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "link_flaps_per_hour", "low_utilization_ratio", "mass_fault_nodes", "memory_held_ratio", "memory_high_ratio", "metadata_slo_seconds", "mounts_down_ratio", "nvlink_errors_per_hour", "pcie_replays_per_hour", "port_errors_per_hour", "queue_min_workloads", "queue_wait_objective", "queue_wait_slo_seconds", "rare_busy_ratio", "repeated_faults", "restarts_per_hour", "slo_min_requests", "slo_objective", "stale_seconds", "stall_critical_gpus", "stall_minutes", "statfs_slo_seconds", "storage_critical_ratio", "storage_fill_hours", "storage_full_ratio", "storage_high_ratio", "temperature_margin_celsius", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio"])),
   assert std.setDiff(std.objectFields(c.intervals), ["aggregate", "cloudwatch", "normalize", "slow"]) == [] :
          'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c.intervals), ["aggregate", "cloudwatch", "normalize", "slow"])),
+  assert c.thresholds.idle_ratio == 0.01 : 'thresholds.idle_ratio needs the generator',
   assert c.thresholds.inter_token_slo_seconds == 0.1 : 'thresholds.inter_token_slo_seconds needs the generator',
+  assert c.thresholds.slo_objective == 0.99 : 'thresholds.slo_objective needs the generator',
   assert c.thresholds.ttft_slo_seconds == 2.5 : 'thresholds.ttft_slo_seconds needs the generator',
   _config+:: {
     "cluster_label": "cluster",
@@ -41,7 +43,37 @@ local changed(found, changes) =
       "high_busy_ratio": 0.6,
       "rare_busy_ratio": 0.1,
       "unused_memory_ratio": 0.01,
-      "stale_seconds": 120.0
+      "stale_seconds": 120.0,
+      "allocated_idle_ratio": 0.05,
+      "allocated_idle_peak_ratio": 0.1,
+      "memory_held_ratio": 0.8,
+      "free_gpus_low_ratio": 0.05,
+      "queue_wait_slo_seconds": 2560.0,
+      "queue_wait_objective": 0.9,
+      "queue_min_workloads": 20,
+      "slo_min_requests": 100,
+      "goodput_objective": 0.9,
+      "goodput_min_gpu_hours": 64,
+      "link_flaps_per_hour": 3,
+      "port_errors_per_hour": 120,
+      "mounts_down_ratio": 0.05,
+      "statfs_slo_seconds": 5.0,
+      "metadata_slo_seconds": 0.1,
+      "storage_full_ratio": 0.9,
+      "storage_fill_hours": 24,
+      "inodes_low_ratio": 0.05,
+      "stall_minutes": 10,
+      "first_step_minutes": 30,
+      "checkpoint_write_minutes": 30,
+      "evaluating_ratio": 0.01,
+      "stall_critical_gpus": 64,
+      "failed_critical_gpus": 256,
+      "restarts_per_hour": 3,
+      "app_fault_workloads": 3,
+      "repeated_faults": 3,
+      "mass_fault_nodes": 5,
+      "nvlink_errors_per_hour": 100.0,
+      "pcie_replays_per_hour": 480.0
     },
     "intervals": {
       "normalize": 30,
@@ -73,9 +105,9 @@ local changed(found, changes) =
         '5': {
           'fieldConfig': {
             'overrides': {
-              '2': {
+              '8': {
                 'properties': {
-                  '2': {
+                  '3': {
                     'value': {
                       'steps': {
                         '1': {
@@ -86,9 +118,9 @@ local changed(found, changes) =
                   },
                 },
               },
-              '4': {
+              '10': {
                 'properties': {
-                  '2': {
+                  '3': {
                     'value': {
                       'steps': {
                         '1': {
@@ -99,7 +131,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '10': {
+              '16': {
                 'properties': {
                   '0': {
                     'value': {
@@ -164,9 +196,9 @@ local changed(found, changes) =
               'description': 'Each workload by two means over the last hour, activity and share of GPU memory in use, and the class that follows. From ' + '%.0f' % (c.thresholds.high_memory_ratio * 100) + '% of memory on a workload counts as large, from ' + '%.0f' % (c.thresholds.high_busy_ratio * 100) + '% of activity on as busy. Idle GPU-hours are those of the time range.\n\n**Source:** recording rules over the activity and memory of the GPUs that each workload holds.\n\n**Good:** Saturated, or busy and small.\n\n**What to do:** What to do by class: saturated: well used: tensor activity shows whether more is possible; large and rarely asked: fewer replicas, scale to zero, or share a GPU; full memory, little work: larger batches, or share the GPU; busy and small: larger batches, a smaller GPU, or a MIG profile; underused: pack several on one GPU, or use MIG; held, idle: stop it, or look whether it hangs; held, never used: remove the request for GPUs.',
               'fieldConfig': {
                 'overrides': {
-                  '3': {
+                  '6': {
                     'properties': {
-                      '3': {
+                      '4': {
                         'value': {
                           'steps': {
                             '1': {
@@ -180,9 +212,9 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '4': {
+                  '7': {
                     'properties': {
-                      '3': {
+                      '4': {
                         'value': {
                           'steps': {
                             '1': {
@@ -193,7 +225,7 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '6': {
+                  '9': {
                     'properties': {
                       '0': {
                         'value': {
@@ -270,12 +302,61 @@ local changed(found, changes) =
                 'overrides': {
                   '4': {
                     'properties': {
-                      '2': {
+                      '1': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                          '1': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '8': {
+                    'properties': {
+                      '3': {
                         'value': {
                           'steps': {
                             '1': {
                               'value': c.thresholds.low_utilization_ratio,
                             },
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '13': {
+                    'properties': {
+                      '0': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
+                          },
+                        },
+                      },
+                    },
+                  },
+                },
+              },
+              'interval': c.scrape_interval,
+            },
+            '1': {
+              'interval': c.scrape_interval,
+            },
+            '2': {
+              'fieldConfig': {
+                'overrides': {
+                  '4': {
+                    'properties': {
+                      '1': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                          '1': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
                           },
                         },
                       },
@@ -292,55 +373,6 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '10': {
-                    'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
-                          },
-                          '1': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
-                },
-              },
-              'interval': c.scrape_interval,
-            },
-            '1': {
-              'interval': c.scrape_interval,
-            },
-            '2': {
-              'fieldConfig': {
-                'overrides': {
-                  '5': {
-                    'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
-                  '6': {
-                    'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
-                          },
-                          '1': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
                 },
               },
               'interval': c.scrape_interval,
@@ -348,26 +380,26 @@ local changed(found, changes) =
             '3': {
               'fieldConfig': {
                 'overrides': {
-                  '3': {
-                    'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
                   '4': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
                           },
                           '1': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '8': {
+                    'properties': {
+                      '0': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
                           },
                         },
                       },
@@ -382,24 +414,24 @@ local changed(found, changes) =
                 'overrides': {
                   '4': {
                     'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
-                  '5': {
-                    'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
                           },
                           '1': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '8': {
+                    'properties': {
+                      '0': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
                           },
                         },
                       },
@@ -516,7 +548,7 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '7': {
                     'properties': {
                       '2': {
                         'value': {
@@ -538,7 +570,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -580,9 +612,9 @@ local changed(found, changes) =
         '5': {
           'fieldConfig': {
             'overrides': {
-              '9': {
+              '15': {
                 'properties': {
-                  '2': {
+                  '3': {
                     'value': {
                       'steps': {
                         '1': {
@@ -593,7 +625,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '10': {
+              '16': {
                 'properties': {
                   '0': {
                     'value': {
@@ -701,9 +733,9 @@ local changed(found, changes) =
             '3': {
               'fieldConfig': {
                 'overrides': {
-                  '2': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -724,24 +756,24 @@ local changed(found, changes) =
                 'overrides': {
                   '4': {
                     'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
-                  '5': {
-                    'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
                           },
                           '1': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '8': {
+                    'properties': {
+                      '0': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
                           },
                         },
                       },
@@ -889,9 +921,9 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '8': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -914,7 +946,7 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '7': {
                     'properties': {
                       '2': {
                         'value': {
@@ -936,7 +968,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -987,18 +1019,7 @@ local changed(found, changes) =
         '4': {
           'fieldConfig': {
             'overrides': {
-              '1': {
-                'properties': {
-                  '1': {
-                    'value': {
-                      '0': {
-                        'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-workload=${__data.fields.Deployment:percentencode}',
-                      },
-                    },
-                  },
-                },
-              },
-              '4': {
+              '5': {
                 'properties': {
                   '2': {
                     'value': {
@@ -1009,9 +1030,20 @@ local changed(found, changes) =
                   },
                 },
               },
-              '6': {
+              '8': {
                 'properties': {
-                  '2': {
+                  '3': {
+                    'value': {
+                      '0': {
+                        'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-workload=${__data.fields.Deployment:percentencode}',
+                      },
+                    },
+                  },
+                },
+              },
+              '10': {
+                'properties': {
+                  '3': {
                     'value': {
                       'steps': {
                         '1': {
@@ -1022,9 +1054,9 @@ local changed(found, changes) =
                   },
                 },
               },
-              '7': {
+              '11': {
                 'properties': {
-                  '1': {
+                  '2': {
                     'value': {
                       'steps': {
                         '1': {
@@ -1035,9 +1067,9 @@ local changed(found, changes) =
                   },
                 },
               },
-              '8': {
+              '12': {
                 'properties': {
-                  '2': {
+                  '3': {
                     'value': {
                       'steps': {
                         '1': {
@@ -1048,7 +1080,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '10': {
+              '14': {
                 'properties': {
                   '0': {
                     'value': {
@@ -1059,7 +1091,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '11': {
+              '15': {
                 'properties': {
                   '0': {
                     'value': {
@@ -1274,7 +1306,7 @@ local changed(found, changes) =
             '1': {
               'fieldConfig': {
                 'overrides': {
-                  '2': {
+                  '6': {
                     'properties': {
                       '0': {
                         'value': {
@@ -1466,23 +1498,23 @@ local changed(found, changes) =
             '2': {
               'fieldConfig': {
                 'overrides': {
-                  '6': {
+                  '4': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-workload=${__data.fields.Deployment:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
+                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
                           },
                         },
                       },
                     },
                   },
-                  '7': {
+                  '11': {
                     'properties': {
                       '0': {
                         'value': {
                           '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                            'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-workload=${__data.fields.Deployment:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
                           },
                         },
                       },
@@ -1577,7 +1609,7 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '7': {
                     'properties': {
                       '2': {
                         'value': {
@@ -1599,7 +1631,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -1638,7 +1670,7 @@ local changed(found, changes) =
         '6': {
           'fieldConfig': {
             'overrides': {
-              '2': {
+              '3': {
                 'properties': {
                   '1': {
                     'value': {
@@ -1655,7 +1687,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '10': {
+              '9': {
                 'properties': {
                   '3': {
                     'value': {
@@ -1671,7 +1703,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '11': {
+              '10': {
                 'properties': {
                   '3': {
                     'value': {
@@ -1684,7 +1716,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '14': {
+              '13': {
                 'properties': {
                   '2': {
                     'value': {
@@ -1712,12 +1744,10 @@ local changed(found, changes) =
                 'overrides': {
                   '2': {
                     'properties': {
-                      '3': {
+                      '1': {
                         'value': {
-                          'steps': {
-                            '1': {
-                              'value': c.thresholds.storage_high_ratio,
-                            },
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-filesystem/filesystem?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}',
                           },
                         },
                       },
@@ -1775,12 +1805,14 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '11': {
+                  '12': {
                     'properties': {
-                      '0': {
+                      '2': {
                         'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-filesystem/filesystem?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}',
+                          'steps': {
+                            '1': {
+                              'value': c.thresholds.storage_high_ratio,
+                            },
                           },
                         },
                       },
@@ -1960,12 +1992,20 @@ local changed(found, changes) =
               'interval': c.scrape_interval,
             },
             '1': {
-              'interval': c.scrape_interval,
-            },
-            '2': {
               'fieldConfig': {
                 'overrides': {
-                  '1': {
+                  '3': {
+                    'properties': {
+                      '1': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '4': {
                     'properties': {
                       '1': {
                         'value': {
@@ -1979,19 +2019,11 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '12': {
-                    'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
                 },
               },
+              'interval': c.scrape_interval,
+            },
+            '2': {
               'interval': c.scrape_interval,
             },
             '3': {
@@ -2019,9 +2051,9 @@ local changed(found, changes) =
             '2': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2065,9 +2097,9 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '7': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2096,7 +2128,7 @@ local changed(found, changes) =
               'description': 'Root disk and local NVMe of each node; mounts of container runtimes are left out, as they are the same disk once more. Shared file systems are on their own board.\n\n**Source:** node-exporter.\n\n**Good:** Below ' + '%.0f' % (c.thresholds.storage_high_ratio * 100) + '%.\n\n**What to do:** A full root disk keeps images from being pulled and evicts pods: remove old images and logs. A full scratch disk: old data of jobs.',
               'fieldConfig': {
                 'overrides': {
-                  '2': {
+                  '3': {
                     'properties': {
                       '1': {
                         'value': {
@@ -2107,7 +2139,7 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '3': {
+                  '4': {
                     'properties': {
                       '5': {
                         'value': {
@@ -2140,7 +2172,7 @@ local changed(found, changes) =
             '2': {
               'fieldConfig': {
                 'overrides': {
-                  '2': {
+                  '8': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2158,9 +2190,9 @@ local changed(found, changes) =
             '3': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-training/training?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-queue=${__data.fields.Queue:percentencode}',
@@ -2180,9 +2212,9 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '4': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-team=${__data.fields.Team:percentencode}',
@@ -2191,9 +2223,9 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '5': {
+                  '4': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}',
@@ -2231,7 +2263,7 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '7': {
                     'properties': {
                       '2': {
                         'value': {
@@ -2253,7 +2285,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2306,9 +2338,9 @@ local changed(found, changes) =
         '4': {
           'fieldConfig': {
             'overrides': {
-              '1': {
+              '3': {
                 'properties': {
-                  '3': {
+                  '4': {
                     'value': {
                       'steps': {
                         '1': {
@@ -2322,7 +2354,7 @@ local changed(found, changes) =
                   },
                 },
               },
-              '9': {
+              '11': {
                 'properties': {
                   '0': {
                     'value': {
@@ -2392,41 +2424,9 @@ local changed(found, changes) =
             '4': {
               'fieldConfig': {
                 'overrides': {
-                  '1': {
-                    'properties': {
-                      '3': {
-                        'value': {
-                          'steps': {
-                            '1': {
-                              'value': c.thresholds.storage_high_ratio,
-                            },
-                            '2': {
-                              'value': c.thresholds.storage_critical_ratio,
-                            },
-                          },
-                        },
-                      },
-                    },
-                  },
                   '3': {
                     'properties': {
                       '1': {
-                        'value': {
-                          'steps': {
-                            '1': {
-                              'value': c.thresholds.storage_high_ratio,
-                            },
-                            '2': {
-                              'value': c.thresholds.storage_critical_ratio,
-                            },
-                          },
-                        },
-                      },
-                    },
-                  },
-                  '4': {
-                    'properties': {
-                      '0': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2438,7 +2438,39 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '5': {
+                  '4': {
+                    'properties': {
+                      '4': {
+                        'value': {
+                          'steps': {
+                            '1': {
+                              'value': c.thresholds.storage_high_ratio,
+                            },
+                            '2': {
+                              'value': c.thresholds.storage_critical_ratio,
+                            },
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '6': {
+                    'properties': {
+                      '2': {
+                        'value': {
+                          'steps': {
+                            '1': {
+                              'value': c.thresholds.storage_high_ratio,
+                            },
+                            '2': {
+                              'value': c.thresholds.storage_critical_ratio,
+                            },
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '7': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2569,9 +2601,9 @@ local changed(found, changes) =
             '1': {
               'fieldConfig': {
                 'overrides': {
-                  '4': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2583,7 +2615,7 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '5': {
+                  '7': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2601,7 +2633,21 @@ local changed(found, changes) =
             '2': {
               'fieldConfig': {
                 'overrides': {
-                  '3': {
+                  '5': {
+                    'properties': {
+                      '1': {
+                        'value': {
+                          '0': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                          '1': {
+                            'url': '' + c.link_prefix + '/d/gpuscope-filesystem/filesystem?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
+                          },
+                        },
+                      },
+                    },
+                  },
+                  '8': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2612,26 +2658,12 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '4': {
+                  '9': {
                     'properties': {
                       '0': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-task/task?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-namespace=${__data.fields.Namespace:percentencode}&var-pod=${__data.fields.Pod:percentencode}',
-                          },
-                        },
-                      },
-                    },
-                  },
-                  '5': {
-                    'properties': {
-                      '0': {
-                        'value': {
-                          '0': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
-                          },
-                          '1': {
-                            'url': '' + c.link_prefix + '/d/gpuscope-filesystem/filesystem?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
                           },
                         },
                       },
@@ -2644,7 +2676,7 @@ local changed(found, changes) =
             '3': {
               'fieldConfig': {
                 'overrides': {
-                  '3': {
+                  '5': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2655,7 +2687,7 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '4': {
+                  '6': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2683,9 +2715,9 @@ local changed(found, changes) =
             '2': {
               'fieldConfig': {
                 'overrides': {
-                  '1': {
+                  '3': {
                     'properties': {
-                      '3': {
+                      '4': {
                         'value': {
                           'steps': {
                             '1': {
@@ -2699,7 +2731,7 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '8': {
+                  '10': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2732,7 +2764,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2791,7 +2823,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2803,7 +2835,7 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '4': {
+                  '5': {
                     'properties': {
                       '0': {
                         'value': {
@@ -2844,7 +2876,7 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '7': {
                     'properties': {
                       '2': {
                         'value': {
@@ -2866,7 +2898,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2922,9 +2954,9 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '6': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2958,12 +2990,11 @@ local changed(found, changes) =
         '7': {
           'panels': {
             '0': {
-              'description': 'Every MIG instance of the chosen node and GPU: its profile, its slices of the GPU\'s seven, the pod or job that holds it, and what it does. Rows of one GPU stand together.\n\n**Source:** the gpuscope agent, or dcgm-exporter; owners from kubelet, from the exporter, or from Slurm.\n\n**Good:** Instances that are held work: activity above ' + '%.0f' % (c.thresholds.idle_ratio * 100) + '%.\n\n**What to do:** Open the owner of an idle instance on the task board, and the GPU on the cluster board.',
               'fieldConfig': {
                 'overrides': {
-                  '6': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -2972,9 +3003,9 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '7': {
+                  '4': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}&var-gpu=${__data.fields.GPU:percentencode}',
@@ -2983,7 +3014,7 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '8': {
+                  '12': {
                     'properties': {
                       '0': {
                         'value': {
@@ -3095,9 +3126,9 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '6': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -3109,9 +3140,9 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '7': {
+                  '4': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}&var-gpu=${__data.fields.GPU:percentencode}',
@@ -3137,9 +3168,9 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -3151,9 +3182,9 @@ local changed(found, changes) =
                       },
                     },
                   },
-                  '6': {
+                  '4': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}&var-gpu=${__data.fields.GPU:percentencode}',
@@ -3176,9 +3207,9 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '4': {
+                  '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-partition/partition?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -3207,7 +3238,7 @@ local changed(found, changes) =
             '0': {
               'fieldConfig': {
                 'overrides': {
-                  '5': {
+                  '7': {
                     'properties': {
                       '2': {
                         'value': {
@@ -3229,7 +3260,7 @@ local changed(found, changes) =
                 'overrides': {
                   '3': {
                     'properties': {
-                      '0': {
+                      '1': {
                         'value': {
                           '0': {
                             'url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?${__url_time_range}&${datasource:queryparam}&var-cluster=${__data.fields.Cluster:percentencode}&var-node=${__data.fields.Node:percentencode}',
@@ -3547,24 +3578,18 @@ local changed(found, changes) =
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node) (label_replace(label_replace(label_join(gpuscope_kernel_log_up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 0)',
               },
               '6': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, part, reason) (label_replace(label_replace(label_replace(label_join(gpuscope_attribution_source_failure_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "part", "allocations from $1", "source", "(.*)"))',
-              },
-              '7': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, reason) (label_replace(label_replace(label_join(gpuscope_process_visibility_failure_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"))',
               },
+              '7': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, part, reason) (label_replace(label_replace(label_replace(label_join(gpuscope_attribution_source_failure_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "part", "allocations from $1", "source", "(.*)")) or group by (cluster, node, part, reason) (label_replace(label_replace(label_replace(label_join(gpuscope_filesystem_failure_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "part", "mount $1", "mountpoint", "(.*)")) or group by (cluster, node, part, reason) (label_replace(label_replace(label_replace(label_join(gpuscope_lustre_source_unavailable_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") unless on (cluster, node, param) label_replace(label_replace(label_join(gpuscope_lustre_source_available, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 1, "part", "Lustre $1", "param", "(.*)"))',
+              },
               '8': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, part, reason) (label_replace(label_replace(label_replace(label_join(gpuscope_filesystem_failure_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "part", "mount $1", "mountpoint", "(.*)"))',
-              },
-              '9': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, part, reason) (label_replace(label_replace(label_replace(label_join(gpuscope_lustre_source_unavailable_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") unless on (cluster, node, param) label_replace(label_replace(label_join(gpuscope_lustre_source_available, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 1, "part", "Lustre $1", "param", "(.*)"))',
-              },
-              '10': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, part, reason) (label_replace(label_replace(label_replace(label_join(gpuscope_collector_source_failure_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "part", "$1", "scheduler", "(.*)"))',
               },
-              '11': {
+              '9': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, call, code) (label_replace(label_replace(label_join(rate(gpuscope_nvml_errors_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) > 0',
               },
-              '12': {
+              '10': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, call) (label_replace(label_replace(label_join(gpuscope_nvml_unsupported, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) > 0',
               },
             },
@@ -4929,24 +4954,21 @@ local changed(found, changes) =
             'interval': '%.12g' % (c.intervals.slow) + 's',
             'rules': {
               '0': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(label_replace(label_replace(label_join(gpuscope_driver_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "driver_version", "(.+)"))',
+                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(label_replace(label_replace(label_join(gpuscope_driver_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "driver_version", "(.+)")) or group by (cluster, node, version) (label_replace(label_replace(label_replace(label_join(DCGM_FI_DEV_GPU_TEMP{DCGM_FI_DRIVER_VERSION!=""} or DCGM_FI_DEV_GPU_TEMP_CELSIUS{DCGM_FI_DRIVER_VERSION!=""} or DCGM_FI_DEV_FB_USED{DCGM_FI_DRIVER_VERSION!=""}, "node", ";", "Hostname", "hostname", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") unless on (cluster, node) label_replace(label_replace(label_join(gpuscope_driver_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "DCGM_FI_DRIVER_VERSION", "(.+)"))',
               },
               '1': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(label_replace(label_replace(label_join(DCGM_FI_DEV_GPU_TEMP{DCGM_FI_DRIVER_VERSION!=""} or DCGM_FI_DEV_GPU_TEMP_CELSIUS{DCGM_FI_DRIVER_VERSION!=""} or DCGM_FI_DEV_FB_USED{DCGM_FI_DRIVER_VERSION!=""}, "node", ";", "Hostname", "hostname", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") unless on (cluster, node) label_replace(label_replace(label_join(gpuscope_driver_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "DCGM_FI_DRIVER_VERSION", "(.+)"))',
-              },
-              '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(label_replace(label_replace(label_join(gpuscope_driver_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "cuda_version", "(.+)"))',
               },
-              '3': {
+              '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(label_replace(label_replace(label_join(gpuscope_gpu_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "vbios", "(.+)"))',
               },
-              '4': {
+              '3': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(label_replace(label_replace(label_join(gpuscope_build_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "version", "(.+)"))',
               },
-              '5': {
+              '4': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(max by (cluster, instance, release) (label_replace(node_uname_info, "cluster", "$1", "' + c.cluster_label + '", "(.+)")) * on (cluster, instance) group_left (node) topk by (cluster, instance) (1, max by (cluster, instance, node) (node:instance:union)), "version", "$1", "release", "(.+)"))',
               },
-              '6': {
+              '5': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, version) (label_replace(label_replace(label_replace(kube_node_info, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "version", "$1", "kubelet_version", "(.+)"))',
               },
             },
@@ -5030,9 +5052,18 @@ local changed(found, changes) =
                 [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, scheduler, namespace, workload, job_id) (label_replace(label_replace(label_replace(label_replace(gpuscope_training_job_checkpoint_timestamp_seconds, "namespace", "$1", "exported_namespace", "(.+)"), "job_id", "$1", "exported_job_id", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "namespace", "", "scheduler", "slurm"))',
               },
               '9': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, scheduler, namespace, team, queue, state) (label_replace(label_replace(label_replace(label_replace(gpuscope_training_jobs, "namespace", "$1", "exported_namespace", "(.+)"), "job_id", "$1", "exported_job_id", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "namespace", "", "scheduler", "slurm"))',
+                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, scheduler, namespace, workload, job_id) (label_replace(label_replace(label_replace(label_replace(gpuscope_training_job_progress_timestamp_seconds, "namespace", "$1", "exported_namespace", "(.+)"), "job_id", "$1", "exported_job_id", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "namespace", "", "scheduler", "slurm"))',
               },
               '10': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, scheduler, namespace, workload, job_id, outcome, fault_type, domain) (label_replace(label_replace(label_replace(label_replace(gpuscope_training_job_end_timestamp_seconds, "namespace", "$1", "exported_namespace", "(.+)"), "job_id", "$1", "exported_job_id", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "namespace", "", "scheduler", "slurm"))',
+              },
+              '11': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, scheduler, namespace, workload, job_id) (label_replace(label_replace(label_replace(label_replace(gpuscope_training_job_restarts_total, "namespace", "$1", "exported_namespace", "(.+)"), "job_id", "$1", "exported_job_id", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "namespace", "", "scheduler", "slurm"))',
+              },
+              '12': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, scheduler, namespace, team, queue, state) (label_replace(label_replace(label_replace(label_replace(gpuscope_training_jobs, "namespace", "$1", "exported_namespace", "(.+)"), "job_id", "$1", "exported_job_id", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "namespace", "", "scheduler", "slurm"))',
+              },
+              '13': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, scheduler, namespace, team, queue, state) (label_replace(label_replace(label_replace(label_replace(rate(gpuscope_training_gpu_seconds_total[5m]), "namespace", "$1", "exported_namespace", "(.+)"), "job_id", "$1", "exported_job_id", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "namespace", "", "scheduler", "slurm"))',
               },
             },
@@ -5422,54 +5453,51 @@ local changed(found, changes) =
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, node, filesystem) (clamp_min(max by (cluster, node, filesystem, mountpoint) (label_replace(label_replace(label_join(rate(gpuscope_filesystem_retransmissions_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")), 0))',
               },
               '18': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, node, filesystem) (max by (cluster, node, filesystem, mountpoint) (label_replace(label_replace(label_join(rate(gpuscope_filesystem_timeouts_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
-              },
-              '19': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, filesystem, id) (label_replace(label_replace(label_replace(label_join(gpuscope_filesystem_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "id", "$1", "source", "(fs-[0-9a-f]+)[.].+") unless label_replace(label_replace(label_replace(label_join(gpuscope_filesystem_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "id", "", "", ""))',
               },
-              '20': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, node, filesystem) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(rate(gpuscope_lustre_request_timeouts_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
+              '19': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, node, filesystem) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(rate(gpuscope_lustre_request_timeouts_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"))) or sum by (cluster, node, filesystem) (max by (cluster, node, filesystem, mountpoint) (label_replace(label_replace(label_join(rate(gpuscope_filesystem_timeouts_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '21': {
+              '20': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, filesystem, target) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(rate(gpuscope_lustre_request_timeouts_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '22': {
+              '21': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, node, filesystem) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(rate(gpuscope_lustre_connection_attempts_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '23': {
+              '22': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, filesystem, target) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(rate(gpuscope_lustre_connection_attempts_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '24': {
+              '23': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, node, filesystem) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(rate(gpuscope_lustre_evictions_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '25': {
+              '24': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, filesystem, target) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(rate(gpuscope_lustre_evictions_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '26': {
+              '25': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, filesystem, target, type) (max by (cluster, node, filesystem, target, type) (label_replace(label_replace(label_join(gpuscope_lustre_rpcs_in_flight{target!=""}, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '27': {
+              '26': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, filesystem, target, type) (max by (cluster, node, filesystem, target, type) (label_replace(label_replace(label_join(gpuscope_lustre_rpcs_in_flight{target!=""}, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '28': {
+              '27': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, filesystem, target) (max by (cluster, node, filesystem, target) (label_replace(label_replace(label_join(gpuscope_lustre_target_up{target!=""}, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) == bool 0)',
               },
-              '29': {
+              '28': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, filesystem, event) (max by (cluster, node, filesystem, mountpoint, event) (label_replace(label_replace(label_join(rate(gpuscope_lustre_read_ahead_events_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '30': {
+              '29': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, filesystem, direction, pages) (max by (cluster, node, filesystem, direction, pages) (label_replace(label_replace(label_join(rate(gpuscope_lustre_rpcs_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '31': {
+              '30': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, node, direction) (label_replace(label_replace(label_join(rate(gpuscope_lustre_lnet_bytes_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"))',
               },
-              '32': {
+              '31': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, node) (max by (cluster, node, direction) (label_replace(label_replace(label_join(rate(gpuscope_lustre_lnet_messages_total{direction="drop"}[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")))',
               },
-              '33': {
+              '32': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, node) (label_replace(label_replace(label_join(rate(gpuscope_lustre_lnet_errors_total[5m]), "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"))',
               },
-              '34': {
+              '33': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, param, source) (label_replace(label_replace(label_join(gpuscope_lustre_source_available, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 1) or label_replace((max by (cluster, node, param) (label_replace(label_replace(label_join(gpuscope_lustre_source_available, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) == 0) + 1, "source", "none", "", "")',
               },
             },
