@@ -249,3 +249,25 @@ def test_pace_brings_events_nearer_and_leaves_clocks_alone(cluster: Make) -> Non
     ]
     assert [one.cycle.every for one in attempts if one] == [1200, 300]
     assert fast.world.now - fast.world.epoch == 350 + (CORDON["cordoned"] - CORDON["begin"]) / 4
+
+
+def test_a_run_of_ray_waits_for_a_part_of_the_time(cluster: Make) -> None:
+    made = cluster()
+    (name,) = made.texts("ray-train")
+    before = parsed(made.texts("ray-train")[name])
+    made.clock.advance(600)
+    after = parsed(made.texts("ray-train")[name])
+    waited = {key: value - before[key] for key, value in after.items()}
+    checkpoints = [value for (metric, _), value in waited.items() if metric.startswith("ray_train_report")]
+    assert len(checkpoints) == 2
+    assert all(0 < value <= 0.06 * 600 for value in checkpoints)
+    (data,) = [value for (metric, _), value in waited.items() if metric.startswith("ray_data_iter")]
+    assert data == pytest.approx(40)
+
+
+def test_the_mig_manager_labels_its_nodes(cluster: Make) -> None:
+    labels = cluster().samples("kube_node_labels")
+    asked = {dict(pairs)["node"]: dict(pairs)["label_nvidia_com_mig_config"] for _, pairs in labels}
+    assert asked["gpu-004"] == "custom-mixed"
+    assert {name for name, config in asked.items() if config == "all-disabled"} == asked.keys() - {"gpu-004"}
+    assert not any("mig_config" in str(pairs) for _, pairs in cluster("no-mig").samples("kube_node_labels"))
