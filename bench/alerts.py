@@ -1,0 +1,58 @@
+"""Plays stories of a small simulated cluster in simulated time, and prints which alerts fired when.
+
+Real agents run on the simulated driver, the other exporters are simulated, and the real promtool evaluates the generated
+rules once a simulated minute. An hour takes well under a minute.
+
+    python bench/alerts.py                      what stories there are
+    python bench/alerts.py gpu-off-the-bus …    plays these
+    python bench/alerts.py all                  plays all
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playing.story import missed, play, stories
+from playing.timeline import table
+
+ROOT = Path(__file__).parent.parent
+STORIES = ROOT / "tests/generator/stories/stories.yaml"
+PROMTOOL = ROOT / ".cache/programs/usr/bin/promtool"
+
+
+def main() -> int:
+    """Plays; 1 when alerts are missing or too many."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="STORY", help="stories to play, or all")
+    parser.add_argument("--file", type=Path, default=STORIES, help="file of stories")
+    parser.add_argument("--cache", type=Path, help="folder to keep in what agents say, for the next time")
+    options = parser.parse_args()
+    known = stories(options.file)
+    if not options.names:
+        for story in known.values():
+            print(f"{story.name:28} {story.fleet.minutes:5} min  {story.title}")
+        return 0
+    names = list(known) if options.names == ["all"] else options.names
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="gpuscope-agents-") as folder:
+        cache = options.cache or Path(folder)
+        cache.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            if name not in known:
+                raise SystemExit(f"no story {name!r}")
+            began = time.monotonic()
+            found = play(known[name], promtool=str(PROMTOOL), cache=cache)
+            print(f"== {name}: {known[name].title} ({time.monotonic() - began:.0f} s)\n{table(found)}")
+            for line in missed(known[name], found):
+                wrong += 1
+                print(f"!! {line}")
+            print(flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

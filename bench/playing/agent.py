@@ -1,0 +1,58 @@
+"""A real agent on the simulated driver, played through minutes of simulated time, in a process of its own.
+
+The standard input is a JSON object: ``node``, ``scenario`` (a file), ``start`` (unix seconds), ``minutes``, ``labels`` of
+its target, and ``keep``, the names of wanted series. The series come out as JSON: one value, or null, for each minute.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+# As a script it has no package around it.
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from gpuscope import simulate
+from gpuscope.agent import Agent
+from gpuscope.config import load
+from gpuscope.sampling import publisher
+from gpuscope.simulate import events, filesystems, node
+from playing.series import Recorder
+from playing.virtual_time import VirtualTime
+
+MINUTE_S = 60.0
+FLAGS = {
+    "interval.fast": "60s", "interval.activity": "60s", "interval.processes": "60s", "interval.attribution": "60s",
+    "interval.filesystem": "60s", "interval.slow": "60s", "web.listen-address": ["127.0.0.1:0"], "log.level": "error",
+}  # fmt: skip
+"""As slow as rules allow: a day has 86,400 seconds."""
+
+
+def play(request: dict[str, Any]) -> dict[str, list[float | None]]:
+    """Runs the agent, and takes what it says every minute."""
+    world = VirtualTime(request["start"])
+    world.govern()
+    # The simulation looks at its files and its blocked calls more often than anything here needs it.
+    filesystems._INTERVAL_S, node._WEDGE_POLL_S, events._POLL_S = 30.0, 10.0, 1.0
+    # One snapshot a minute is looked at: what comes within a few seconds goes into the same one.
+    publisher._GRACE_S = 10.0
+    said = FLAGS | {"simulate": request["scenario"], "simulate.seed": request["node"], "node-name": request["node"]}
+    loaded = load(said, environment={})
+    agent = Agent(loaded, lambda: loaded)
+    agent.start()
+    recorder = Recorder(request["labels"], frozenset(request["keep"]))
+    try:
+        world.advance(20.0)
+        for _ in range(request["minutes"]):
+            recorder.take(agent.snapshot().exposition.body().decode())
+            world.advance(MINUTE_S)
+    finally:
+        agent.stop()
+    return recorder.series
+
+
+if __name__ == "__main__":
+    assert simulate.RealClock is not None
+    json.dump(play(json.load(sys.stdin)), sys.stdout)

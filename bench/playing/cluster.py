@@ -1,0 +1,116 @@
+"""What a whole simulated cluster says, minute by minute: real agents on their nodes, and every other exporter."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gpuscope.simulate.clock import ManualClock
+from gpuscope.simulate.cluster.endpoints import endpoints
+from gpuscope.simulate.cluster.profiles import Plan, planned
+from gpuscope.simulate.cluster.shape import Shape
+from gpuscope.simulate.cluster.world import World
+from playing.series import Recorder
+
+__all__ = ["CLUSTER", "SETTLING_S", "START_S", "Fleet", "Series", "played"]
+
+CLUSTER = "sim"
+START_S = 600.0
+"""Unix time of the first minute: promtool's tests begin at 0, and a rule that looks at the clock sees that."""
+SETTLING_S = 20.0
+MINUTE_S = 60.0
+_AGENT = Path(__file__).with_name("agent.py")
+_LIMIT_S = 1800
+
+Series = dict[str, list[float | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """What is played.
+
+    Attributes:
+        nodes: scenario by node, as it would stand in a file.
+        agents: nodes on which an agent runs.
+        profiles: of the simulated cluster.
+        sources: which of its exporters are there.
+        minutes: for how long.
+    """
+
+    nodes: Mapping[str, Mapping[str, Any]]
+    agents: Sequence[str]
+    profiles: Sequence[str] = ("native", "healthy")
+    sources: Sequence[str] = ("kube-state", "node", "vllm", "kueue", "jobset")
+    minutes: int = 60
+
+
+def played(fleet: Fleet, keep: frozenset[str], cache: Path | None = None) -> Series:
+    """All series of all targets; one value, or ``None``, for each minute.
+
+    Args:
+        fleet: what is played.
+        keep: names of the series that are wanted.
+        cache: folder for what agents said; an agent that lives through the same again is not asked again.
+    """
+    with tempfile.TemporaryDirectory(prefix="gpuscope-play-") as folder, ThreadPoolExecutor(2) as pool:
+        files = {name: Path(folder) / f"{name}.yaml" for name in fleet.nodes}
+        for name, value in fleet.nodes.items():
+            files[name].write_text(yaml.safe_dump(dict(value), sort_keys=False))
+        agents = [pool.submit(_agent, name, files[name], fleet.minutes, keep, cache) for name in fleet.agents]
+        found = _others(fleet, files, keep)
+        for one in agents:
+            found |= one.result()
+        return found
+
+
+def _others(fleet: Fleet, files: Mapping[str, Path], keep: frozenset[str]) -> Series:
+    clock = ManualClock(START_S)
+    shape = Shape(fleet={name: str(path) for name, path in files.items()}, cluster=CLUSTER)
+    plan = planned(shape, fleet.profiles)
+    worlds = [World(one, clock) for one in plan.shapes]
+    targets = [
+        (one, Recorder({"cluster": one.world.name, "job": one.source.job, **one.target.labels}, keep,
+                       honor_labels=one.source.honor_labels))
+        for one in endpoints(Plan(plan.shapes, tuple(fleet.sources)), worlds)
+    ]  # fmt: skip
+    clock.advance(SETTLING_S)
+    for _ in range(fleet.minutes):
+        for one, recorder in targets:
+            recorder.take(one.target.render())
+        clock.advance(MINUTE_S)
+    found: Series = {}
+    for _, recorder in targets:
+        found |= recorder.series
+    return found
+
+
+def _agent(node: str, scenario: Path, minutes: int, keep: frozenset[str], cache: Path | None) -> Series:
+    request = {
+        "node": node, "start": START_S, "minutes": minutes, "keep": sorted(keep),
+        "labels": {"cluster": CLUSTER, "job": "gpuscope", "node": node, "instance": f"{node}:9836"},
+    }  # fmt: skip
+    told = json.dumps(request | {"text": scenario.read_text()}, sort_keys=True)
+    known = cache / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.json" if cache else None
+    if known is None or not known.is_file():
+        command = [sys.executable, str(_AGENT)]
+        text = json.dumps(request | {"scenario": str(scenario)})
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+        if done.returncode:
+            raise RuntimeError(f"the agent of {node} cannot be played:\n{done.stderr[-4000:]}")
+        if known is None:
+            return dict(json.loads(done.stdout))
+        fresh = known.with_name(f"{known.name}.{os.getpid()}-{node}")
+        fresh.write_text(done.stdout)
+        fresh.replace(known)
+    return dict(json.loads(known.read_text()))
