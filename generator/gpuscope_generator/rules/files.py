@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuscope_generator.rules.alerts import alert_files
 from gpuscope_generator.rules.levels.cluster import cluster_rules
+from gpuscope_generator.rules.levels.fault import fault_rules
 from gpuscope_generator.rules.levels.filesystem import filesystem_level_rules
 from gpuscope_generator.rules.levels.fleet import fleet_rules
 from gpuscope_generator.rules.levels.model import model_rules
@@ -25,6 +26,7 @@ from gpuscope_generator.rules.sources.gpfs import gpfs_rules
 from gpuscope_generator.rules.sources.health import health_rules
 from gpuscope_generator.rules.sources.hyperpod_inference import hyperpod_inference_rules
 from gpuscope_generator.rules.sources.hyperpod_training import hyperpod_training_rules
+from gpuscope_generator.rules.sources.interconnect import interconnect_rules
 from gpuscope_generator.rules.sources.jobset import jobset_rules
 from gpuscope_generator.rules.sources.kubeflow import kubeflow_rules
 from gpuscope_generator.rules.sources.kubernetes import kubernetes_rules
@@ -66,6 +68,7 @@ RECORDING_FILES = (
     dcgm_rules,
     amd_rules,
     device_rules,
+    interconnect_rules,
     mig_manager_rules,
     vllm_rules,
     sglang_rules,
@@ -94,6 +97,7 @@ RECORDING_FILES = (
     nfs_mountstats_rules,
     gpfs_rules,
     fsx_rules,
+    fault_rules,
     node_rules,
     fleet_rules,
     partition_rules,

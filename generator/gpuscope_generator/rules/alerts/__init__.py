@@ -5,13 +5,25 @@ from __future__ import annotations
 import dataclasses
 
 from gpuscope_generator.rules.alert import Alert, Severity
+from gpuscope_generator.rules.alerts.faults import fault_alerts
+from gpuscope_generator.rules.alerts.hardware import hardware_alerts
+from gpuscope_generator.rules.alerts.interconnect import interconnect_alerts
+from gpuscope_generator.rules.alerts.memory import memory_alerts
 from gpuscope_generator.rules.alerts.monitoring import monitoring_alerts
+from gpuscope_generator.rules.alerts.recovery_action import recovery_action_alerts
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
 
 __all__ = ["ALERT_FILES", "alert_files", "all_alerts"]
 
-ALERT_FILES = (monitoring_alerts,)
+ALERT_FILES = (
+    monitoring_alerts,
+    hardware_alerts,
+    recovery_action_alerts,
+    memory_alerts,
+    fault_alerts,
+    interconnect_alerts,
+)
 """One function a file: settings in, rules out."""
 
 

@@ -109,8 +109,11 @@ def kubernetes_node_rules(settings: Settings) -> tuple[Recording, ...]:
         each = raw(series, Matcher("resource", "=~", kube.WHOLE_GPU_RESOURCES), labels=("resource",))
         in_mig = raw(series, Matcher("resource", "=~", kube.MIG_RESOURCES)).compare(">", 0)
         whole = sum_by(each, *node.NODE).unless(in_mig, on=node.NODE).unless(not_countable(settings), on=node.NODE)
-        found = whole.unless(counted, on=node.NODE) if state == "expected" else whole
-        return recording(node.GPUS, found.compare(">", 0), state=state)
+        if state == "expected":
+            return recording(node.GPUS, whole.unless(counted, on=node.NODE).compare(">", 0), state=state)
+        # A device plugin that is gone offers 0; on a node without GPUs that says nothing.
+        none = whole.compare("==", 0).and_(select(gpu.UP), on=node.NODE)
+        return recording(node.GPUS, whole.compare(">", 0).or_(none), state=state)
 
     pressed = raw(
         kube.NODE_CONDITION,

@@ -16,8 +16,9 @@ from gpuscope.catalogue import (
     utilization,
     xid,
 )
+from gpuscope.catalogue import agent as itself
 from gpuscope.catalogue.metric import Metric
-from gpuscope_generator.normalized import gpu, node
+from gpuscope_generator.normalized import fault, gpu, node
 from gpuscope_generator.promql import (
     Gauge,
     Matcher,
@@ -79,6 +80,9 @@ def _state(agent: Agent) -> tuple[Recording, ...]:
         recording(gpu.MIG_MODE, agent.by_gpu(mig.MODE_ENABLED)),
         recording(gpu.FAULT, agent.by_gpu(remapping.UNREPAIRABLE), fault="memory_unrepairable"),
         recording(node.GPUS, max_by(agent.named(agent.raw(inventory.GPUS_EXPECTED)), *node.NODE), state="installed"),
+        recording(fault.LOST, group_by(agent.named(agent.raw(inventory.GPU_FAILURE_INFO, reason="lost")), *gpu.GPU)),
+        recording(fault.STUCK, agent.by_gpu(itself.WORKER_STUCK).compare("==", 1)),
+        recording(fault.DRIVER_UP, max_by(agent.named(agent.raw(itself.UP)), *node.NODE)),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gpuscope.catalogue import activity, clocks, ecc, memory, nvlink, pcie, power, recovery, remapping, temperature
 from gpuscope.catalogue.metric import Metric
-from gpuscope_generator.normalized import gpu, mig
+from gpuscope_generator.normalized import fault, gpu, mig
 from gpuscope_generator.promql import Counter, Gauge
 
 __all__ = ["INSTANCE_READINGS", "PARTITIONED_READINGS", "READINGS", "RECOVERY", "Reading"]
@@ -41,6 +41,7 @@ READINGS = (
     Reading(gpu.REMAPPED_ROWS, remapping.ROWS, {}, ("cause",)),
     Reading(gpu.REMAPPING_PENDING, remapping.ROWS_PENDING),
     Reading(gpu.REMAPPING_FAILED, remapping.FAILED),
+    Reading(fault.SRAM_EXCEEDED, ecc.SRAM_THRESHOLD),
     Reading(gpu.PCIE_REPLAYS, pcie.REPLAYS),
     Reading(gpu.NVLINK_ERRORS, nvlink.ERRORS, {}, ("type",)),
 )

@@ -1,0 +1,162 @@
+"""Alerts about what connects GPUs with each other and with the host: NVLink, its fabric, and PCIe."""
+
+from __future__ import annotations
+
+from gpuscope_generator.normalized import fault, gpu
+from gpuscope_generator.normalized.gpu import GPU
+from gpuscope_generator.normalized.node import NODE
+from gpuscope_generator.promql import Matcher, Vector, count_by, first_of, group_by, max_by, on, select, sum_by
+from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
+from gpuscope_generator.rules.alerts.guards import after_boot, outside_maintenance
+from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER, gpus_of_node
+from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.settings import Settings
+
+__all__ = ["interconnect_alerts"]
+
+_WHERE = {"node": "node", "gpu": "gpu"}
+_JOB = ("cluster", "namespace", "workload_kind", "workload", "job_id")
+_QUARTERS = 4
+"""Quarters of an hour in an hour."""
+_NOT_READY = Matcher("condition", "!=", "degraded_bandwidth")
+
+
+def interconnect_alerts(settings: Settings) -> RuleFile:
+    """Alerts about links."""
+    rules = (
+        _links(Severity.WARNING),
+        _links(Severity.CRITICAL),
+        _errors(settings),
+        _fault(),
+        _fabric(),
+        _pcie(),
+    )
+    return RuleFile(
+        path="alerts/interconnect.yaml",
+        comment="NVLink links that are down, links with errors, GPUs that are not in their fabric, and slow PCIe "
+        "links. AMD's exporter tells no state of XGMI links.",
+        groups=(Group("gpuscope-alerts-interconnect", settings.intervals.normalize, rules),),
+    )
+
+
+def _quiet(found: Vector) -> Vector:
+    return outside_maintenance(after_boot(found))
+
+
+def _links(severity: Severity) -> Alert:
+    expected = max_by(select(fault.LINKS_EXPECTED), *GPU)
+    up = max_by(select(gpu.NVLINK_LINKS, state="up"), *GPU)
+    down = on(expected, "-", up, GPU).compare(">", 0)
+    urgent = severity is Severity.CRITICAL
+    owners = select(gpu.OWNER)
+    several = count_by(group_by(owners, *_JOB, "node", "gpu"), *_JOB).compare(">", 1)
+    used = group_by(owners.and_(several, on=_JOB), *GPU)
+    tail = " Work that uses several GPUs runs on it." if urgent else ""
+    return alert(
+        name="GpuInterconnectLinkDown",
+        expression=_quiet(down.and_(used, on=GPU) if urgent else down),
+        for_s=600,
+        severity=severity,
+        scope=Scope.GPU,
+        component=Component.INTERCONNECT,
+        tier=2,
+        fault_class="nvlink",
+        summary="Links between GPUs are down.",
+        description="{{ $value }} NVLink links of GPU {{ $labels.gpu }} of node {{ $labels.node }} are down for ten "
+        "minutes that were up within the last week, or that other GPUs of the node have. All should be up."
+        f"{tail}",
+        measured="{{ $value }} links down",
+        action="Run nvidia-smi nvlink --status on the node and look at both ends of the links: GPU, switch, fabric "
+        "manager. Then reset the GPUs, or reboot.",
+        carry=_WHERE,
+    )
+
+
+def _errors(settings: Settings) -> Alert:
+    limits = {
+        "nvlink": settings.thresholds.nvlink_errors_per_hour,
+        "pcie": settings.thresholds.pcie_replays_per_hour,
+    }
+    found = (sum_by(select(fault.LINK_ERRORS, interconnect=name), *GPU, "interconnect") * _QUARTERS for name in limits)
+    above = (each.compare(">", limit) for each, limit in zip(found, limits.values(), strict=True))
+    return alert(
+        name="GpuInterconnectErrors",
+        expression=_quiet(first_of(*above)),
+        for_s=900,
+        severity=Severity.WARNING,
+        scope=Scope.GPU,
+        component=Component.INTERCONNECT,
+        tier=2,
+        fault_class="nvlink",
+        summary="A link of a GPU has many errors.",
+        description='{{ $value | printf "%.0f" }} errors an hour over {{ $labels.interconnect }} on GPU '
+        "{{ $labels.gpu }} of node {{ $labels.node }}, at the speed of the last 15 minutes and for 15 minutes. Above "
+        f"{limits['nvlink']:.0f} errors of NVLink, or {limits['pcie']:.0f} repeated packets of PCIe, work slows down.",
+        measured='{{ $value | printf "%.0f" }} errors an hour',
+        action="Reset the GPU when it is next idle. NVLink: look at both ends. PCIe: reseat the board, look at the "
+        "riser, and update firmware.",
+        carry=_WHERE,
+    )
+
+
+def _fault() -> Alert:
+    events = sum_by(select(fault.FAULTS, fault_class="nvlink"), *GPU).compare(">", 0)
+    return alert(
+        name="GpuInterconnectFault",
+        expression=outside_maintenance(events),
+        keep_s=1800,
+        severity=Severity.WARNING,
+        scope=Scope.GPU,
+        component=Component.INTERCONNECT,
+        fault_class="nvlink",
+        summary="The driver reported a fault of NVLink.",
+        description='{{ $value | printf "%.0f" }} faults of NVLink (XID 74, 136, 144 to 150, 155) within ten minutes '
+        "on GPU {{ $labels.gpu }} of node {{ $labels.node }}. The cause may lie at the other end of the link.",
+        measured='{{ $value | printf "%.0f" }} faults in 10 minutes',
+        action="Look for the same alert on other GPUs of the node: the one that reported first, or a switch, is the "
+        f"suspect; {FOLLOW_DRIVER}.",
+        carry=_WHERE,
+    )
+
+
+def _fabric() -> Alert:
+    broken = max_by(select(fault.FABRIC, _NOT_READY), *GPU).compare("==", 1)
+    return alert(
+        name="GpuFabricNotReady",
+        expression=_quiet(count_by(broken, *NODE)),
+        for_s=600,
+        severity=Severity.CRITICAL,
+        scope=Scope.NODE,
+        component=Component.INTERCONNECT,
+        tier=2,
+        fault_class="nvlink",
+        summary="GPUs of a node are not in their NVLink fabric.",
+        description="{{ $value }} GPUs of node {{ $labels.node }} have for ten minutes not registered with the fabric "
+        f"of NVLink switches, or the fabric is not well: {gpus_of_node(fault.FABRIC, _NOT_READY)}. Work that uses "
+        "several GPUs does not start there.",
+        measured="{{ $value }} GPUs without fabric",
+        action=f"{DRAIN}. Look at nvidia-fabricmanager (systemctl status, its log), and that its version is the "
+        "driver's; on NVL72 racks at the switch trays and at nvidia-imex. Restart it, then reboot.",
+        carry={"node": "node"},
+    )
+
+
+def _pcie() -> Alert:
+    slow = max_by(select(fault.PCIE_DEGRADED), *GPU, "what")
+    return alert(
+        name="GpuPcieDegraded",
+        expression=_quiet(slow),
+        for_s=900,
+        severity=Severity.WARNING,
+        scope=Scope.GPU,
+        component=Component.INTERCONNECT,
+        tier=2,
+        summary="The PCIe link of a GPU is slower than it could be.",
+        description="The PCIe {{ $labels.what }} of GPU {{ $labels.gpu }} of node {{ $labels.node }} is "
+        "{{ $value | humanizePercentage }} of the best that GPU and slot can do, for 15 minutes. A width must always "
+        "be whole; a generation must be while the GPU works, as here.",
+        measured="{{ $value | humanizePercentage }} of the best {{ $labels.what }}",
+        action="Reseat the board, look at the riser and at the slot's settings in the BIOS, and reboot. Nothing is "
+        "broken until then, but copies to and from the host are slow.",
+        carry=_WHERE,
+    )
