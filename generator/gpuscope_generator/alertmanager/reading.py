@@ -63,7 +63,7 @@ def read_alertmanager(node: Node, key: str) -> Alertmanager:
     if "inhibit" in given:
         found["inhibit"] = given["inhibit"].switch(f"{key}.inhibit")
     if "listed_alerts" in given:
-        found["listed_alerts"] = whole(*at("listed_alerts"), 1, 50)
+        found["listed_alerts"] = whole(*at("listed_alerts"), 1, 25)
     if "grafana_url" in given:
         found["grafana_url"] = _grafana_url(*at("grafana_url"))
     if "manifest" in given:
@@ -198,10 +198,11 @@ def _check_whole(node: Node, key: str, given: Mapping[str, Node], made: Alertman
             raise place.error(f"{key}.receivers.{name}", f"mail needs a server: {key}.smtp is missing")
     if made.smtp is not None and all(one.type != "email" for one in made.receivers.values()):
         raise given["smtp"].error(f"{key}.smtp", "no receiver is of the type email")
+    routes = given.get("routes", node)
     if made.receivers and not made.told("critical"):
-        raise node.error(f"{key}.routes", "critical is missing: nobody would be woken")
+        raise routes.error(f"{key}.routes", "critical is missing: nobody would be woken")
     if made.receivers and not made.told("warnings"):
-        raise node.error(f"{key}.routes", "warnings is missing: nobody would be told")
+        raise routes.error(f"{key}.routes", "warnings is missing: nobody would be told")
     if made.manifest.enabled:
         _check_secret_keys(given, key, made)
     for route, group in made.grouping.items():

@@ -150,12 +150,12 @@ def _owners(settings: Alertmanager) -> Iterator[Route]:
     )
     if not teams and rest == NOBODY:
         return
-    critical = Match("severity", "=", Severity.CRITICAL.value)
-    for about, also, goes_on in (("critical for an owner", (critical,), True), ("for an owner", (), False)):
+    critical, milder = (Match("severity", operator, Severity.CRITICAL.value) for operator in ("=", "!="))
+    for about, also, goes_on in (("critical for an owner", critical, True), ("for an owner", milder, False)):
         if rest != NOBODY:
             yield Route(
                 about=about,
-                matches=(owner, *also),
+                matches=(owner, also),
                 receiver=rest,
                 grouping=settings.grouping["owners"],
                 goes_on=goes_on,
@@ -166,7 +166,7 @@ def _owners(settings: Alertmanager) -> Iterator[Route]:
         named = Match("team", "=~", "|".join(_literal(team) for team in settings.teams))
         yield Route(
             about=about,
-            matches=(owner, *also, named),
+            matches=(owner, also, named),
             receiver=NOBODY,
             grouping=settings.grouping["owners"],
             goes_on=goes_on,
