@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,14 +17,14 @@ from started import free_port, running, wait_for
 
 from gpuscope.simulate.slurm import SimulatedSlurm
 
-__all__ = ["PROFILES", "SCRAPE_S", "Profile", "Store", "cluster", "write_rules"]
+__all__ = ["PROFILES", "SCRAPE_S", "Profile", "Store", "cluster", "reader", "write_rules"]
 
 TOOLS = Path(sys.executable).parent
-SCRAPE_S = 10
+SCRAPE_S = 15
 PACE = 4
 """So many times sooner than in the demo jobs end and nodes break, so that ten minutes have seen everything."""
 NODES = 8
-INTERVALS = {"normalize": 15, "aggregate": 20, "slow": 60}
+INTERVALS = {"normalize": 30, "aggregate": 30, "slow": 60}
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
@@ -62,12 +63,14 @@ class Store:
 
     Attributes:
         name: and release.
-        scrapes: whether it scrapes and evaluates rules itself; else the first one that does feeds it.
+        scrapes: whether it scrapes and evaluates rules itself; else it has the samples of the first one that does.
+        folder: of its data.
     """
 
     name: str
     url: str
     scrapes: bool
+    folder: Path
 
 
 def write_rules(folder: Path) -> None:
@@ -106,6 +109,7 @@ def cluster(
         for node, address in agents.items():
             start = [TOOLS / "gpuscope", "agent", "--simulate", folder / f"nodes/{node}.yaml", "--simulate.seed", node]
             start += ["--web.listen-address", address, "--node-name", node]
+            start += [part for tier in ("fast", "activity") for part in (f"--interval.{tier}", f"{SCRAPE_S}s")]
             stack.enter_context(running(start, folder / f"{node}.log"))
         if collector:
             _collector(stack, profile, folder, collector, list(agents.values()))
@@ -143,15 +147,32 @@ def _collector(
     stack.enter_context(running(command, folder / "collector.log"))
 
 
-def _prometheus(stack: contextlib.ExitStack, program: Path, folder: Path, content: Mapping[str, Any]) -> Store:
+@contextlib.contextmanager
+def reader(program: Path, of: Store) -> Iterator[Store]:
+    """Another Prometheus on a copy of the data of one, which scrapes and evaluates nothing.
+
+    Args:
+        program: a release that reads what the other one wrote: the same or a newer one.
+        of: whose data.
+    """
+    folder = of.folder.with_name(f"reader-{_release(program)}")
     folder.mkdir()
+    # The head is in the log of writes, which is read anew; the lock and what is written meanwhile are left out.
+    shutil.copytree(of.folder / "tsdb", folder / "tsdb", ignore=shutil.ignore_patterns("lock", "queries.active"))
+    with contextlib.ExitStack() as stack:
+        found = _prometheus(stack, program, folder, {"global": {"scrape_interval": f"{SCRAPE_S}s"}})
+        yield Store(found.name, found.url, scrapes=False, folder=folder)
+
+
+def _prometheus(stack: contextlib.ExitStack, program: Path, folder: Path, content: Mapping[str, Any]) -> Store:
+    folder.mkdir(exist_ok=True)
     (folder / "prometheus.yml").write_text(yaml.safe_dump(dict(content)))
     url = f"127.0.0.1:{free_port()}"
     command = [program, f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder}/tsdb"]
     command += [f"--web.listen-address={url}", "--log.level=warn"]
     process = stack.enter_context(running(command, folder / "log"))
     wait_for(f"http://{url}/-/ready", process, folder / "log")
-    return Store(f"Prometheus {_release(program)}", f"http://{url}", scrapes=True)
+    return Store(f"Prometheus {_release(program)}", f"http://{url}", scrapes=True, folder=folder)
 
 
 def _victoria(stack: contextlib.ExitStack, program: Path, folder: Path) -> Store:
@@ -160,7 +181,7 @@ def _victoria(stack: contextlib.ExitStack, program: Path, folder: Path) -> Store
     command = [program, f"-httpListenAddr={url}", f"-storageDataPath={folder}/data", "-search.latencyOffset=0s"]
     process = stack.enter_context(running(command, folder / "log"))
     wait_for(f"http://{url}/health", process, folder / "log")
-    return Store(f"VictoriaMetrics {_release(program)}".strip(), f"http://{url}", scrapes=False)
+    return Store(f"VictoriaMetrics {_release(program)}".strip(), f"http://{url}", scrapes=False, folder=folder)
 
 
 def _release(program: Path) -> str:

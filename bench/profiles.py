@@ -6,6 +6,7 @@ first one feeds VictoriaMetrics, and every query of every board is asked, again 
 must, or a deadline passes. ``bench/profiles.yaml`` names the panels that may be empty in a profile, with the reason.
 
     python bench/profiles.py [--profile native ...] [--prometheus PROGRAM ...] [--victoria-metrics PROGRAM ...]
+        [--reader PROGRAM ...]
 
 Exit code 1: an error, an empty panel that may not be, nothing but NaN, or a rule that cannot be evaluated.
 """
@@ -13,16 +14,19 @@ Exit code 1: an error, an empty panel that may not be, nothing but NaN, or a rul
 from __future__ import annotations
 
 import argparse
+import contextlib
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from profile_cluster import PROFILES, SCRAPE_S, Store, cluster, write_rules
-from store_answers import Comparison, broken_rules, compare
+from profile_cluster import PROFILES, SCRAPE_S, Store, cluster, reader, write_rules
+from store_answers import Comparison, broken_rules, compare, rule_queries
 
 from gpuscope_generator.dashboards import boards
 from gpuscope_generator.live.allowed import load_allowed
@@ -31,7 +35,7 @@ from gpuscope_generator.live.prometheus import Prometheus
 from gpuscope_generator.live.report import json_report
 from gpuscope_generator.remote import Access
 from gpuscope_generator.settings import Settings
-from gpuscope_generator.view import LabelValues
+from gpuscope_generator.view import Board, LabelValues
 
 ROOT = Path(__file__).parent.parent
 PROMETHEUS = ROOT / ".cache/programs/usr/bin/prometheus"
@@ -39,12 +43,12 @@ ALLOWED = ROOT / "bench/profiles.yaml"
 SETTINGS = Settings()
 BOARDS = boards(SETTINGS)
 RANGE_S = 900
-LEAST_S = 150
-AGAIN_S = 20
+AGAIN_S = 30
 ARRIVAL_S = 15
 """Until what was scraped has arrived by remote write."""
 SAME, NEAR = 0.01, 0.25
 """Shares by which values may differ: of the same samples, and of samples that were scraped at other moments."""
+ENDED = threading.Event()
 Report = Mapping[str, BoardResult]
 """What a store says, by board."""
 
@@ -68,16 +72,21 @@ class Found:
 def main() -> int:
     """Runs the profiles; 1 when any has findings."""
     options = _options()
+    # Ended from outside, it ends what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     names = options.profile or list(PROFILES)
     found = {}
     with tempfile.TemporaryDirectory(prefix="gpuscope-rules-") as rules:
         write_rules(Path(rules))
         with ThreadPoolExecutor(options.at_once) as pool:
             runs = {name: pool.submit(_run, name, Path(rules), options) for name in names}
-            for name, run in runs.items():
-                found[name] = run.result()
-                for line in _told(name, found[name]):
-                    print(line, flush=True)
+            try:
+                for name, run in runs.items():
+                    found[name] = run.result()
+                    for line in _told(name, found[name]):
+                        print(line, flush=True)
+            finally:
+                ENDED.set()
     print()
     for line in _table(found):
         print(line)
@@ -97,7 +106,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--victoria-metrics", type=Path, action="append", default=[], help="program to feed and to ask, too"
     )
-    parser.add_argument("--deadline", type=float, default=600, help="seconds until what is empty stays so")
+    parser.add_argument(
+        "--reader",
+        type=Path,
+        action="append",
+        default=[],
+        help="another release, to read what the first one has stored",
+    )
+    parser.add_argument("--least", type=float, default=640, help="seconds until it is asked for the first time")
+    parser.add_argument("--deadline", type=float, default=780, help="seconds until what is empty stays so")
     parser.add_argument("--at-once", type=int, default=1, help="profiles that run beside each other")
     parser.add_argument("--keep", type=Path, help="folder for the reports as JSON")
     options = parser.parse_args()
@@ -107,45 +124,54 @@ def _options() -> argparse.Namespace:
 
 def _run(name: str, rules: Path, options: argparse.Namespace) -> Found:
     found = Found()
-    with tempfile.TemporaryDirectory(prefix="gpuscope-profile-") as folder:
+    with tempfile.TemporaryDirectory(prefix="gpuscope-profile-") as folder, contextlib.ExitStack() as readers:
         programs = (options.prometheus, options.victoria_metrics)
-        with cluster(PROFILES[name], Path(folder), rules, *programs) as stores:
+        with cluster(PROFILES[name], Path(folder), rules, *programs) as live:
             began = time.monotonic()
-            time.sleep(LEAST_S)
-            at = _wait(name, stores, began + options.deadline)
-            time.sleep(ARRIVAL_S)
+            _pause(options.least)
+            at = _wait(name, live, began + options.deadline)
+            _pause(ARRIVAL_S)
             found.seconds = time.monotonic() - began
+            stores = [*live, *(readers.enter_context(reader(program, live[0])) for program in options.reader)]
             with ThreadPoolExecutor(len(stores)) as pool:
                 runs = {store.name: pool.submit(_check, store, name, at) for store in stores}
                 found.reports = {store: run.result() for store, run in runs.items()}
-            found.rules = [text for store in stores if store.scrapes for text in broken_rules(store.url)]
-            queries = list(dict.fromkeys(_queries(found.reports[stores[0].name])))
+            found.rules = [text for store in live if store.scrapes for text in broken_rules(store.url)]
+            boards = list(dict.fromkeys(_queries(found.reports[live[0].name])))
             for store in stores[1:]:
+                # Rules that nobody evaluates there are asked like panels.
+                asked = boards if store.scrapes else [*boards, *rule_queries(live[0].url)]
                 tolerance = NEAR if store.scrapes else SAME
-                found.compared[store.name] = compare(stores[0].url, store.url, queries, at, tolerance)
+                found.compared[store.name] = compare(live[0].url, store.url, asked, at, tolerance)
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
         for store in stores:
             file = options.keep / f"{name} {store.name}.json".replace(" ", "-")
             file.write_text(json_report(list(found.reports[store.name].values()), store.url, _range(at)))
+        (options.keep / f"{name}.txt").write_text("\n".join(_told(name, found)) + "\n")
     return found
+
+
+def _pause(seconds: float) -> None:
+    if ENDED.wait(seconds):
+        raise SystemExit("ended from outside")
 
 
 def _wait(name: str, stores: Sequence[Store], end: float) -> float:
     """Asks the first store until nothing is empty that may not be; gives the moment at which that was so."""
-    unsure = [board.noun.value for board in BOARDS]
+    unsure: list[str] = []
     while True:
         at = time.time()
         missing = _findings(_check(stores[0], name, at, unsure))
         if not missing or time.monotonic() > end:
             return at
-        print(f"{name}: waits for {', '.join(missing[:12])} ({len(missing)})", file=sys.stderr, flush=True)
-        unsure = list(dict.fromkeys(key.partition("/")[0] for key in missing))
-        time.sleep(min(AGAIN_S, max(1.0, end - time.monotonic())))
+        print(f"{name}: waits for {', '.join(missing[:20])} ({len(missing)})", file=sys.stderr, flush=True)
+        unsure = missing
+        _pause(min(AGAIN_S, max(1.0, end - time.monotonic())))
 
 
-def _check(store: Store, profile: str, at: float, nouns: Sequence[str] = ()) -> Report:
-    """What `gpuscope-generator check` does, board beside board."""
+def _check(store: Store, profile: str, at: float, only: Sequence[str] = ()) -> Report:
+    """What `gpuscope-generator check` does, board beside board; of a few panels where they are named."""
     known = {f"{board.noun.value}/{panel.key}" for board in BOARDS for panel in board.panels}
     known |= {
         f"{board.noun.value}/variable:{variable.name}"
@@ -154,13 +180,24 @@ def _check(store: Store, profile: str, at: float, nouns: Sequence[str] = ()) -> 
         if isinstance(variable, LabelValues)
     }
     allowed = load_allowed(ALLOWED, profile, known)
-    chosen = [board for board in BOARDS if not nouns or board.noun.value in nouns]
+    nouns = {key.partition("/")[0] for key in only}
+    chosen = [_part(board, only) for board in BOARDS if not only or board.noun.value in nouns]
     with ThreadPoolExecutor(len(chosen)) as pool:
         runs = [
             pool.submit(check_board, board, SETTINGS, Prometheus(store.url, Access(timeout_s=300)), _range(at), allowed)
             for board in chosen
         ]
         return {run.result().noun: run.result() for run in runs}
+
+
+def _part(board: Board, only: Sequence[str]) -> Board:
+    if not only:
+        return board
+    rows = [
+        replace(row, panels=tuple(panel for panel in row.panels if f"{board.noun.value}/{panel.key}" in only))
+        for row in board.rows
+    ]
+    return replace(board, rows=tuple(row for row in rows if row.panels))
 
 
 def _range(at: float) -> TimeRange:

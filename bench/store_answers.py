@@ -10,7 +10,7 @@ from typing import Any
 
 import requests
 
-__all__ = ["Comparison", "broken_rules", "compare"]
+__all__ = ["Comparison", "broken_rules", "compare", "rule_queries"]
 
 _TIMEOUT_S = 120.0
 Labels = tuple[tuple[str, str], ...]
@@ -23,7 +23,7 @@ class Comparison:
     Attributes:
         queries: how many were asked.
         alike: so many have the same series with the same values.
-        missing: queries that have no answer in it, while they have one in the other.
+        missing: queries that have no answer in it, while they have one in the other, with the reason if there is any.
         series: (query, series here, series there) of those whose series differ.
         values: (query, labels, value here, value there) of the series that differ most, one a query.
     """
@@ -52,7 +52,9 @@ def compare(first: str, second: str, queries: Sequence[str], at: float, toleranc
         there = pool.map(lambda query: _asked(session, second, query, at), queries)
         for query, one, other in zip(queries, here, there, strict=True):
             found.queries += 1
-            if one and not other:
+            if isinstance(one, str) or isinstance(other, str):
+                found.missing.append(f"{query}: {one if isinstance(one, str) else other}")
+            elif one and not other:
                 found.missing.append(query)
             elif one.keys() != other.keys():
                 found.series.append((query, len(one), len(other)))
@@ -70,10 +72,19 @@ def broken_rules(url: str) -> list[str]:
     return [f"{rule['name']}: {rule.get('lastError', '')}" for rule in rules if rule["health"] == "err"]
 
 
-def _asked(session: requests.Session, url: str, query: str, at: float) -> Mapping[Labels, float]:
+def rule_queries(url: str) -> list[str]:
+    """Expressions of all rules of a Prometheus, each once."""
+    groups = requests.get(f"{url}/api/v1/rules", timeout=_TIMEOUT_S).json()["data"]["groups"]
+    return list(dict.fromkeys(rule["query"] for group in groups for rule in group["rules"]))
+
+
+def _asked(session: requests.Session, url: str, query: str, at: float) -> Mapping[Labels, float] | str:
+    """Values by labels, or what the store says in place of them."""
     form = {"query": query, "time": f"{at:.3f}"}
     answer: Any = session.post(f"{url}/api/v1/query", data=form, timeout=_TIMEOUT_S).json()
-    if answer["status"] != "success" or answer["data"]["resultType"] != "vector":
+    if answer["status"] != "success":
+        return str(answer.get("error"))
+    if answer["data"]["resultType"] != "vector":
         return {}
     found = {}
     for series in answer["data"]["result"]:
