@@ -29,7 +29,12 @@ $(STAMP): pyproject.toml
 install: $(STAMP) ## Make the virtual environment with everything for development
 
 .PHONY: demo
-demo: install ## Run a simulated GPU fleet with Prometheus, live; ARGS=--once checks it and ends
+demo: install ## Run a simulated GPU fleet with Prometheus and the boards, live; ARGS=--once checks it and ends
+	@mkdir -p .cache
+	@command -v grafana-server >/dev/null || command -v grafana >/dev/null || $(MAKE) -q preview 2>/dev/null || \
+		{ echo "· building the page that draws the boards (once, a few minutes)"; \
+		$(MAKE) --no-print-directory preview >.cache/preview.log 2>&1; } || \
+		echo "· the boards cannot be drawn: $$(grep -v '^make' .cache/preview.log | tail -n 1)"
 	@$(BIN)/gpuscope demo --cache-dir .cache $(ARGS)
 
 .PHONY: picture

@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpuscope.demo.boards import Boards
 from gpuscope.demo.prometheus import Prometheus
 from gpuscope.table import GpuRow, MigRow, NodeRows
 from gpuscope.table.rows import use_of
 
-__all__ = ["Check", "run_checks"]
+__all__ = ["Check", "board_checks", "rule_checks", "run_checks"]
 
 _MIN_GPUS = 16
 _MIN_NODES = 2
@@ -89,3 +90,18 @@ def _story(nodes: Sequence[NodeRows], prometheus: Prometheus) -> list[Check]:
         Check("time in states sums to wall time", bool(rates) and whole == len(rates), f"{whole} of {len(rates)} GPUs"),
         Check("file systems answer, and are read", mounts > 0 and reading > 0, f"{mounts} mounts, {reading} read"),
     ]
+
+
+def rule_checks(prometheus: Prometheus) -> list[Check]:
+    """Checks that rules are evaluated, and that none fails. Those that come once a minute are not waited for."""
+    rules = prometheus.rules()
+    good = sum(rule["health"] == "ok" for rule in rules)
+    bad = [f"{rule['name']}: {rule.get('lastError', '')}" for rule in rules if rule["health"] == "err"]
+    seen = bad[0] if bad else f"{good} of {len(rules)} so far"
+    return [Check("rules are evaluated, and none fails", good > 0 and not bad, seen)]
+
+
+def board_checks(boards: Boards) -> list[Check]:
+    """Checks that somebody shows the boards."""
+    count = boards.count()
+    return [Check("boards are shown", count > 0, f"{count} by {boards.by}")]

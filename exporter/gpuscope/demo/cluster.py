@@ -11,9 +11,9 @@ from gpuscope.demo.checks import Check
 from gpuscope.demo.children import Children, free_port
 from gpuscope.demo.prometheus import CLUSTER, Prometheus
 
-__all__ = ["DemoCluster", "cluster_checks", "start_cluster"]
+__all__ = ["SCRAPE_INTERVAL", "DemoCluster", "cluster_checks", "start_cluster"]
 
-_INTERVAL = "5s"
+SCRAPE_INTERVAL = "5s"
 _KNOWN = """
 gpuscope_pod_allocation_info
   * on (namespace, pod) group_left () max by (namespace, pod) (kube_pod_info)
@@ -55,7 +55,14 @@ def start_cluster(children: Children, folder: Path, fleet: Mapping[str, str]) ->
     """
     address, config = f"127.0.0.1:{free_port()}", folder / "cluster.yml"
     arguments = [sys.executable, "-m", "gpuscope", "simulate", "cluster", "--profile", "native", "--cluster", CLUSTER]
-    arguments += ["--listen-address", address, "--write-scrape-config", str(config), "--scrape-interval", _INTERVAL]
+    arguments += [
+        "--listen-address",
+        address,
+        "--write-scrape-config",
+        str(config),
+        "--scrape-interval",
+        SCRAPE_INTERVAL,
+    ]
     for node, scenario in fleet.items():
         arguments += ["--scenario", f"{node}={scenario}"]
     children.start("cluster", arguments)

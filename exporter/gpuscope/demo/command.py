@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
+from gpuscope.demo.boards import rule_files, start_boards
 from gpuscope.demo.children import Children, free_port
-from gpuscope.demo.cluster import start_cluster
+from gpuscope.demo.cluster import SCRAPE_INTERVAL, start_cluster
 from gpuscope.demo.jobs import DemoJobs, start_collector
 from gpuscope.demo.output import Fleet, show_live, show_once
 from gpuscope.demo.programs import default_cache, find
@@ -59,7 +60,12 @@ _INTERVALS = {
     "--rules",
     multiple=True,
     metavar="FILES",
-    help="Files of rules for Prometheus, or a pattern; may be given several times.",
+    help="Files of rules for Prometheus, or a pattern; may be given several times.  [those of a clone]",
+)
+@click.option(
+    "--boards/--no-boards",
+    default=True,
+    help="The boards, in a Grafana of this machine, or drawn without one.  [on]",
 )
 @click.option("--duration", type=float, help="Stop after so many seconds.")
 @click.option("--prometheus-port", type=int, help="Port of Prometheus; by default a free one.")
@@ -68,14 +74,17 @@ _INTERVALS = {
 @click.option("--picture", type=click.Path(path_type=Path), help="With --once: save the table as an SVG picture.")
 @click.option("--no-color", is_flag=True, envvar="NO_COLOR", help="No colours.")
 def command(
-    once: bool, scenarios: tuple[str, ...], real: bool, cluster: bool, rules: tuple[str, ...], duration: float | None,
+    once: bool, scenarios: tuple[str, ...], real: bool, cluster: bool, rules: tuple[str, ...], boards: bool,
+    duration: float | None,
     prometheus_port: int | None, cache_dir: Path | None, after: float, picture: Path | None, no_color: bool,
 ) -> None:  # fmt: skip
     """Run a GPU fleet and a Slurm cluster with Prometheus, and show them live.
 
     On a machine with an NVIDIA driver the fleet is this machine; elsewhere it is a simulated one of several nodes, in
     which some things go wrong, with the exporters that a cluster has beside the agents. The collector follows the jobs
-    of a simulated Slurm cluster. All listens on the loopback only; Ctrl-C stops everything that was started.
+    of a simulated Slurm cluster. In a clone Prometheus has the generated rules; the boards are put into a Grafana,
+    where this machine has one, and are drawn without one elsewhere. All listens on the loopback only; Ctrl-C stops
+    everything that was started.
 
     \b
     Example: gpuscope demo --scenario rack-1=gb200 --scenario rack-2=h100-mig+ecc-storm
@@ -97,8 +106,9 @@ def command(
             start_collector(children, Path(name)) as jobs,
         ):
             running = _start(
-                children, Path(name), fleet, jobs, prometheus, prometheus_port, tell, cluster=cluster, rules=rules
-            )
+                children, Path(name), fleet, jobs, prometheus, prometheus_port, tell,
+                cluster=cluster, rules=rules or rule_files(), boards=boards,
+            )  # fmt: skip
             if once:
                 show_once(screen, children, running, tell, picture, after)
             else:
@@ -144,7 +154,7 @@ def _has_driver() -> bool:
 
 def _start(
     children: Children, folder: Path, fleet: dict[str, str], jobs: DemoJobs, prometheus: Path, port: int | None,
-    tell: Callable[[str], None], *, cluster: bool, rules: tuple[str, ...],
+    tell: Callable[[str], None], *, cluster: bool, rules: tuple[str, ...], boards: bool,
 ) -> Fleet:  # fmt: skip
     agents: dict[str, str] = {}
     for node, scenario in fleet.items():
@@ -179,7 +189,10 @@ def _start(
         ],
     )
     tell(f"prometheus     http://{address}/")
-    running = Fleet(Prometheus(address), agents, jobs, fleet == _FLEET, around)
+    shown = start_boards(children, folder, f"http://{address}", SCRAPE_INTERVAL, tell) if boards else None
+    if shown is not None:
+        tell(f"boards         {shown.url}/  drawn by {shown.by}")
+    running = Fleet(Prometheus(address), agents, jobs, fleet == _FLEET, around, shown, bool(files))
     _wait(children, running.prometheus.ready, _READY_S, "Prometheus is ready", tell)
     _wait(children, lambda: _answering(running) == len(agents), _READY_S, "every agent answers", tell)
     return running

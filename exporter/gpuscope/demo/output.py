@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpuscope.demo.checks import Check, run_checks
+from gpuscope.demo.boards import Boards
+from gpuscope.demo.checks import Check, board_checks, rule_checks, run_checks
 from gpuscope.demo.children import Children
 from gpuscope.demo.cluster import DemoCluster, cluster_checks
 from gpuscope.demo.jobs import DemoJobs, job_checks
@@ -34,6 +35,8 @@ class Fleet:
         jobs: the collector.
         story: whether it is the default fleet.
         around: the exporters beside the agents, if there are any.
+        boards: who shows the boards, if anybody does.
+        rules: whether Prometheus has any.
     """
 
     prometheus: Prometheus
@@ -41,6 +44,8 @@ class Fleet:
     jobs: DemoJobs
     story: bool
     around: DemoCluster | None = None
+    boards: Boards | None = None
+    rules: bool = False
 
     def nodes(self) -> list[NodeRows]:
         """The rows of the table, as Prometheus knows them."""
@@ -80,6 +85,10 @@ def show_once(
         checks += job_checks(running.jobs, running.prometheus)
         if running.around is not None:
             checks += cluster_checks(running.around, running.prometheus)
+        if running.rules:
+            checks += rule_checks(running.prometheus)
+        if running.boards is not None:
+            checks += board_checks(running.boards)
         if all(check.passed for check in checks):
             break
         time.sleep(1.0)
@@ -90,6 +99,8 @@ def show_once(
         screen.print(f"{'✓' if check.passed else '✗'} {check.text}: {check.seen}", style="" if check.passed else "red")
     screen.print(summary(nodes))
     screen.print(jobs_summary(look.jobs), markup=False)
+    if running.boards is not None:
+        screen.print(f"boards: {running.boards.url}/ (drawn by {running.boards.by})", soft_wrap=True)
     if picture is not None:
         _save(picture, nodes)
     failed = [check.text for check in checks if not check.passed]
@@ -134,8 +145,9 @@ def show_live(screen: Any, children: Children, running: Fleet, duration: float |
         return Screenful([*gpus.pages, *jobs.pages], trouble)
 
     where = [f"{node} http://{address}/" for node, address in running.agents.items()]
+    boards = f"boards {running.boards.url}/   " if running.boards else ""
     head = (
-        f"prometheus {running.prometheus.url}/   collector {running.jobs.url}/api/v1/jobs   "
+        f"{boards}prometheus {running.prometheus.url}/   collector {running.jobs.url}/api/v1/jobs   "
         f"agents (status page, /metrics, /api/v1): {'  '.join(where)}"
     )
     show(screen, look_at, interval_s=_LOOK_S, head=head, foot="Ctrl-C stops everything", until=end)

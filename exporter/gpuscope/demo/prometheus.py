@@ -89,6 +89,18 @@ class Prometheus:
             for one in document["data"]["result"]
         ]
 
+    def rules(self) -> list[dict[str, Any]]:
+        """Every rule: ``name``, ``health`` (``ok``, ``err``, or ``unknown`` before it was evaluated), ``lastError``.
+
+        Raises:
+            SourceError: it does not answer.
+        """
+        try:
+            document: Any = self._session.get(f"{self.url}/api/v1/rules", timeout=_TIMEOUT_S).json()
+        except (requests.RequestException, ValueError) as error:
+            raise SourceError(f"Prometheus does not answer: {error}") from error
+        return [rule for group in document["data"]["groups"] for rule in group["rules"]]
+
     def table(self) -> list[Point]:
         """The series that the table shows."""
         return self.query(f'{{__name__=~"{_TABLE}"}}')
