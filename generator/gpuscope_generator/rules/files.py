@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from gpuscope_generator.rules.alerts import alert_files
 from gpuscope_generator.rules.levels.cluster import cluster_rules
+from gpuscope_generator.rules.levels.demand import demand_rules
 from gpuscope_generator.rules.levels.fault import fault_rules
 from gpuscope_generator.rules.levels.filesystem import filesystem_level_rules
 from gpuscope_generator.rules.levels.fleet import fleet_rules
 from gpuscope_generator.rules.levels.model import model_rules
 from gpuscope_generator.rules.levels.node import node_rules
+from gpuscope_generator.rules.levels.objective import objective_rules
 from gpuscope_generator.rules.levels.partition import partition_rules
 from gpuscope_generator.rules.levels.reliability import reliability_rules
 from gpuscope_generator.rules.levels.team import team_rules
@@ -41,6 +43,7 @@ from gpuscope_generator.rules.sources.nfs_mountstats import nfs_mountstats_rules
 from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
 from gpuscope_generator.rules.sources.node_filesystem import node_filesystem_rules
 from gpuscope_generator.rules.sources.nvsentinel import nvsentinel_rules
+from gpuscope_generator.rules.sources.ports import port_rules
 from gpuscope_generator.rules.sources.ray_train import ray_train_rules
 from gpuscope_generator.rules.sources.scaling import scaling_rules
 from gpuscope_generator.rules.sources.sglang import sglang_rules
@@ -64,6 +67,7 @@ RECORDING_FILES = (
     maintenance_rules,
     cadvisor_rules,
     node_exporter_rules,
+    port_rules,
     native_rules,
     dcgm_rules,
     amd_rules,
@@ -107,6 +111,8 @@ RECORDING_FILES = (
     filesystem_level_rules,
     cluster_rules,
     reliability_rules,
+    demand_rules,
+    objective_rules,
 )
 """One function a file: settings in, rules out."""
 

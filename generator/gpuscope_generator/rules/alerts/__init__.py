@@ -6,11 +6,18 @@ import dataclasses
 
 from gpuscope_generator.rules.alert import Alert, Severity
 from gpuscope_generator.rules.alerts.faults import fault_alerts
+from gpuscope_generator.rules.alerts.goodput import goodput_alerts
 from gpuscope_generator.rules.alerts.hardware import hardware_alerts
 from gpuscope_generator.rules.alerts.interconnect import interconnect_alerts
+from gpuscope_generator.rules.alerts.jobs import job_alerts
 from gpuscope_generator.rules.alerts.memory import memory_alerts
 from gpuscope_generator.rules.alerts.monitoring import monitoring_alerts
+from gpuscope_generator.rules.alerts.network import network_alerts
+from gpuscope_generator.rules.alerts.queues import queue_alerts
 from gpuscope_generator.rules.alerts.recovery_action import recovery_action_alerts
+from gpuscope_generator.rules.alerts.serving import serving_alerts
+from gpuscope_generator.rules.alerts.storage import storage_alerts
+from gpuscope_generator.rules.alerts.usage import usage_alerts
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
 
@@ -23,6 +30,13 @@ ALERT_FILES = (
     memory_alerts,
     fault_alerts,
     interconnect_alerts,
+    usage_alerts,
+    queue_alerts,
+    network_alerts,
+    storage_alerts,
+    job_alerts,
+    goodput_alerts,
+    serving_alerts,
 )
 """One function a file: settings in, rules out."""
 
