@@ -1,7 +1,8 @@
 """Draws every board on a simulated cluster in headless Chromium; what cannot be read at 3 a.m. can be seen there.
 
-`make look` runs it. It fails on an error in the console, a failed query, a panel that cannot be drawn, and a panel
-without data that ``bench/look.yaml`` does not allow. Pictures lie in build/look/.
+`make look` runs it. It waits until every panel that must have data has some, and fails on an error in the console, a
+failed query, a panel that cannot be drawn, and a panel without data that ``bench/look.yaml`` does not allow. A page with
+any of these is drawn once more: only what is there twice counts. Pictures lie in build/look/.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +23,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import requests
+from arrival import wait_for_data
+from chromium import find as find_chromium
 from started import free_port, running, wait_for
 
 from gpuscope.errors import GpuscopeError
@@ -70,14 +74,27 @@ def main() -> int:
     for old in OUT.glob("*.png"):
         old.unlink()
     with contextlib.ExitStack() as stack:
-        url = options.prometheus or stack.enter_context(_cluster(options.wait))
+        url = options.prometheus or stack.enter_context(_cluster())
+        missing = wait_for_data(url, options.allow_empty, options.profile, options.range, options.deadline)
+        if missing and not options.anyway:
+            for key, status in missing.items():
+                print(f"  {key}: {status}")
+            print(
+                f"{len(missing)} panels have no data after {options.deadline:.0f} s; the cluster's log: {OUT}/cluster.log"
+            )
+            return 1
         page = stack.enter_context(_preview(url))
         shelf = built(Settings())
         known = [key for keys in shelf.keys.values() for key in keys.values()]
         allowed = load_allowed(options.allow_empty, options.profile, known)
         pages = list(_pages(page, url, options))
         _look(pages)
-    findings = list(_findings(pages, allowed))
+        full = _full(pages)
+        again = [page for page in pages if any(_page_findings(page, allowed, full))]
+        if again:
+            print(f"{len(again)} pages once more", file=sys.stderr)
+            _look(again)
+    findings = [finding for page in pages for finding in _page_findings(page, allowed, _full(pages))]
     _report(pages, findings)
     return 1 if findings else 0
 
@@ -88,7 +105,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--board", action="append", help="only this board; may be repeated")
     parser.add_argument("--theme", action="append", choices=("dark", "light"), help="only this theme")
     parser.add_argument("--size", action="append", choices=tuple(SIZES), help="only this width")
-    parser.add_argument("--wait", type=float, default=420, help="seconds for the cluster to make data")
+    parser.add_argument("--deadline", type=float, default=900, help="seconds for every panel to have data")
+    parser.add_argument("--anyway", action="store_true", help="draw the boards though panels have no data")
     parser.add_argument("--range", default="15m", help="how far the boards look back")
     parser.add_argument("--allow-empty", type=Path, default=ROOT / "bench/look.yaml", help="panels that may be empty")
     parser.add_argument("--profile", default="all", help="which profile of that file holds, besides all")
@@ -96,22 +114,17 @@ def _options() -> argparse.Namespace:
 
 
 @contextlib.contextmanager
-def _cluster(wait_s: float) -> Iterator[str]:
-    """The demo with our rules, after it had time to make data; gives the address of its Prometheus."""
+def _cluster() -> Iterator[str]:
+    """The demo with our rules; gives the address of its Prometheus."""
     rules = OUT / "rules"
     shutil.rmtree(rules, ignore_errors=True)
     subprocess.run([TOOLS / "gpuscope-generator", "rules", "--out", rules], check=True, stdout=subprocess.DEVNULL)
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    files = [part for path in sorted(rules.glob("alert_rules/*/")) for part in ("--rules", f"{path}/*.yaml")]
-    command = [TOOLS / "gpuscope", "demo", "--no-color", "--cache-dir", ROOT / ".cache"]
+    files = [part for name in ("recording", "alerts") for part in ("--rules", rules / f"alert_rules/{name}/*.yaml")]
+    command = [TOOLS / "gpuscope", "demo", "--no-color", "--no-boards", "--cache-dir", ROOT / ".cache"]
     with running([str(part) for part in (*command, "--prometheus-port", port, *files)], OUT / "cluster.log") as demo:
         wait_for(f"{url}/-/ready", demo, OUT / "cluster.log")
-        end = time.monotonic() + wait_s
-        while (left := end - time.monotonic()) > 0:
-            print(f"\rdata in {left:.0f} s ", end="", file=sys.stderr, flush=True)
-            time.sleep(min(5, left))
-        print(file=sys.stderr)
         yield url
 
 
@@ -155,9 +168,9 @@ def _several(value: str | Sequence[str]) -> Sequence[str]:
 
 
 def _look(pages: Sequence[Page]) -> None:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    chromium = find_chromium()
     if chromium is None:
-        raise SystemExit("look: no Chromium: sudo apt-get install chromium")
+        raise SystemExit("look: no Chromium on PATH; `make look` fetches one")
     plan = OUT / "plan.json"
     plan.write_text(
         json.dumps(
@@ -189,31 +202,34 @@ def _look(pages: Sequence[Page]) -> None:
         raise SystemExit(f"look: Chromium could not be driven: exit code {process.returncode}")
 
 
-def _findings(pages: Sequence[Page], allowed: Mapping[str, str]) -> Iterator[Finding]:
-    full = {
+def _full(pages: Sequence[Page]) -> set[tuple[str, str]]:
+    """Panels that have data once something is chosen."""
+    return {
         (page.board, panel["id"])
         for page in pages
         if page.picked
         for panel in page.found["panels"]
         if panel["state"] == "ok"
     }
-    for page in pages:
-        for text in [*page.found["console"], *page.found["problems"]]:
-            yield Finding(page.name, text)
-        for panel in page.found["panels"]:
-            key = page.ids.get(panel["id"], "")
-            state = panel["state"]
-            # A panel that needs a choice has data once it is made; after one, another panel's entity may be gone.
-            excused = state in ("empty", "nan") and (
-                not key
-                or page.picked
-                or key in allowed
-                or (page.board, panel["id"]) in full
-                # No alert is good news.
-                or panel["kind"] == "alertlist"
-            )
-            if state != "ok" and not excused:
-                yield Finding(page.name, f"{key or panel['title']}: {state} {panel['message']}".strip())
+
+
+def _page_findings(page: Page, allowed: Mapping[str, str], full: set[tuple[str, str]]) -> Iterator[Finding]:
+    for text in [*page.found["console"], *page.found["problems"]]:
+        yield Finding(page.name, text)
+    for panel in page.found["panels"]:
+        key = page.ids.get(panel["id"], "")
+        state = panel["state"]
+        # A panel that needs a choice has data once it is made; after one, another panel's entity may be gone.
+        excused = state in ("empty", "nan") and (
+            not key
+            or page.picked
+            or key in allowed
+            or (page.board, panel["id"]) in full
+            # No alert is good news.
+            or panel["kind"] == "alertlist"
+        )
+        if state != "ok" and not excused:
+            yield Finding(page.name, f"{key or panel['title']}: {state} {panel['message']}".strip())
 
 
 def _report(pages: Sequence[Page], findings: Sequence[Finding]) -> None:
@@ -229,6 +245,8 @@ def _report(pages: Sequence[Page], findings: Sequence[Finding]) -> None:
 
 
 if __name__ == "__main__":
+    # Ended from outside, it ends what it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main())
     except GpuscopeError as error:

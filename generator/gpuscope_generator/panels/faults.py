@@ -90,6 +90,7 @@ def faults_by_domain() -> BarGauge:
         unit=Unit.COUNT,
         decimals=0,
         width=8,
+        names_above=True,
         spaced_names=True,
         no_value=_NONE,
     )

@@ -56,7 +56,7 @@ def efficiency() -> Stat:
         decimals=1,
         low=0,
         high=1,
-        width=8,
+        width=7,
         text_mode="value_and_name",
         thresholds=Thresholds(base=palette.BAD, steps=((0.5, palette.WARN), (0.8, palette.OK))),
         no_value=NO_JOBS,
@@ -131,7 +131,7 @@ def interruptions() -> BarGauge:
         queries=(Query(expression=_over(reliability.INTERRUPTIONS, "domain"), legend="{{domain}}"),),
         unit=Unit.COUNT,
         decimals=0,
-        width=4,
+        width=5,
         height=4,
         no_value=NO_JOBS,
     )

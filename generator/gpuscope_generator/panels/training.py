@@ -302,7 +302,7 @@ def job_states() -> StateTimeline:
         ),
         texts=_TEXTS,
         width=24,
-        height=10,
+        height=14,
         links=JOB_LINE_LINKS,
         no_value=NO_COLLECTOR,
     )

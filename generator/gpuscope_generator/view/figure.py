@@ -94,14 +94,20 @@ class Gauge(Panel):
 
 @dataclass(frozen=True, kw_only=True)
 class BarGauge(Panel):
-    """One bar a series: for comparing a few."""
+    """One bar a series: for comparing a few.
+
+    Attributes:
+        reducer: how a line becomes a number.
+        colors: fixed color by the name of a bar.
+        names_above: names are long, and stand above their bars.
+    """
 
     kind: ClassVar[str] = "bargauge"
     no_cells: ClassVar[bool] = False
 
     reducer: str = "lastNotNull"
     colors: Mapping[str, str] = field(default_factory=dict)
-    """Fixed color by the name of a bar."""
+    names_above: bool = False
 
     @property
     def always_instant(self) -> bool:
@@ -113,7 +119,7 @@ class BarGauge(Panel):
             "orientation": "horizontal",
             "displayMode": "basic",
             "valueMode": "text",
-            "namePlacement": "auto",
+            "namePlacement": "top" if self.names_above else "auto",
             "showUnfilled": True,
             # Few bars in a large panel would otherwise get letters of many times the usual size.
             "sizing": "manual",

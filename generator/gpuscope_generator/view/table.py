@@ -21,8 +21,9 @@ __all__ = ["Cell", "LabelColumn", "Table", "ValueColumn"]
 _EDGES_PX = 16
 _FILTER_PX = 22
 _SORTED_PX = 22
-_NUMBER_PX = 62
-"""A number with its unit, such as 1000.4 TiB."""
+_NUMBER_PX: Mapping[Unit, float] = {Unit.NONE: 44, Unit.COUNT: 44, Unit.RATIO: 50}
+_LONG_NUMBER_PX = 66
+"""A number with its unit, such as 10.4 GiB/s."""
 _BAR_PX = 110
 _DASH = "–"
 _TYPICAL_PX: Mapping[str, float] = {
@@ -44,11 +45,13 @@ _TYPICAL_PX: Mapping[str, float] = {
     "profile": 68,
     "component": 90,
     "exit_code": 40,
+    "job_id": 60,
     "pool": 54,
     "fabric": 70,
 }
 """Texts of labels that are nearly always short; those of other labels take what is left."""
-_LONG_PX = 130
+_LONG_PX: Mapping[str, float] = {"model": 175, "pod": 175}
+_ELSE_LONG_PX = 130
 _LEAST_PX = 84
 _UNFILTERED: Mapping[str, Any] = {"id": "custom.filterable", "value": False}
 _LONGEST_PX = 300
@@ -252,7 +255,7 @@ def _need(column: LabelColumn | ValueColumn, *, sorted_by: bool) -> Need:
     room = _EDGES_PX + (_SORTED_PX if sorted_by else 0)
     texts = max((text_px(shown.text) for shown in column.texts.values()), default=0.0)
     if isinstance(column, ValueColumn):
-        content = max(texts, _BAR_PX if column.cell is Cell.BAR else 0 if texts else _NUMBER_PX) + _EDGES_PX
+        content = max(texts, _BAR_PX if column.cell is Cell.BAR else 0 if texts else _NUMBER_PX.get(column.unit, _LONG_NUMBER_PX)) + _EDGES_PX
         longest = max(map(text_px, words)) + room
         return Need(max(content, longest), max(content, text_px(column.title) + room))
     room += _FILTER_PX
@@ -262,7 +265,7 @@ def _need(column: LabelColumn | ValueColumn, *, sorted_by: bool) -> Need:
         return Need(max(longest, _LONGEST_PX), max(title, known + _EDGES_PX), grows=True)
     if known:
         return Need(max(longest, known + _EDGES_PX), max(title, known + _EDGES_PX))
-    return Need(max(longest, _LEAST_PX), max(title, _LONG_PX), grows=True)
+    return Need(max(longest, _LEAST_PX), max(title, _LONG_PX.get(column.label, _ELSE_LONG_PX)), grows=True)
 
 
 def value_field(index: int, count: int) -> str:
