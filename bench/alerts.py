@@ -13,14 +13,13 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from playing.story import missed, play, stories
 from playing.timeline import table
 
 ROOT = Path(__file__).parent.parent
-STORIES = ROOT / "tests/generator/stories/stories.yaml"
+STORIES = ROOT / "tests/generator/stories"
 PROMTOOL = ROOT / ".cache/programs/usr/bin/promtool"
 
 
@@ -28,10 +27,11 @@ def main() -> int:
     """Plays; 1 when alerts are missing or too many."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="STORY", help="stories to play, or all")
-    parser.add_argument("--file", type=Path, default=STORIES, help="file of stories")
+    parser.add_argument("--folder", type=Path, default=STORIES, help="folder with stories, and the cluster they are of")
     parser.add_argument("--cache", type=Path, help="folder to keep in what agents say, for the next time")
     options = parser.parse_args()
-    known = stories(options.file)
+    files = [path for path in sorted(options.folder.glob("*.yaml")) if path.name != "cluster.yaml"]
+    known = {name: story for path in files for name, story in stories(path).items()}
     if not options.names:
         for story in known.values():
             print(f"{story.name:28} {story.fleet.minutes:5} min  {story.title}")
@@ -41,13 +41,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gpuscope-agents-") as folder:
         cache = options.cache or Path(folder)
         cache.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            if name not in known:
-                raise SystemExit(f"no story {name!r}")
-            began = time.monotonic()
-            found = play(known[name], promtool=str(PROMTOOL), cache=cache)
-            print(f"== {name}: {known[name].title} ({time.monotonic() - began:.0f} s)\n{table(found)}")
-            for line in missed(known[name], found):
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise SystemExit(f"no story {', '.join(unknown)}")
+        played = play([known[name] for name in names], promtool=str(PROMTOOL), cache=cache)
+        for name, found in played.items():
+            print(f"== {name}: {known[name].title}" if name else "== of no cluster")
+            print(table(found))
+            for line in missed(known[name], found) if name else map(str, found):
                 wrong += 1
                 print(f"!! {line}")
             print(flush=True)

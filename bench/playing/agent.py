@@ -1,7 +1,7 @@
 """A real agent on the simulated driver, played through minutes of simulated time, in a process of its own.
 
-The standard input is a JSON object: ``node``, ``scenario`` (a file), ``start`` (unix seconds), ``minutes``, ``labels`` of
-its target, and ``keep``, the names of wanted series. The series come out as JSON: one value, or null, for each minute.
+The standard input is a JSON object: ``node``, ``scenario`` (a file), ``start`` (unix seconds), ``minutes``, and ``labels`` of
+its target. The series come out as JSON: one value, or null, for each minute.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def play(request: dict[str, Any]) -> dict[str, list[float | None]]:
     loaded = load(said, environment={})
     agent = Agent(loaded, lambda: loaded)
     agent.start()
-    recorder = Recorder(request["labels"], frozenset(request["keep"]))
+    recorder = Recorder(request["labels"])
     try:
         world.advance(20.0)
         for _ in range(request["minutes"]):

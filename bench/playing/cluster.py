@@ -67,10 +67,10 @@ def played(fleet: Fleet, keep: frozenset[str], cache: Path | None = None) -> Ser
         files = {name: Path(folder) / f"{name}.yaml" for name in fleet.nodes}
         for name, value in fleet.nodes.items():
             files[name].write_text(yaml.safe_dump(dict(value), sort_keys=False))
-        agents = [pool.submit(_agent, name, files[name], fleet.minutes, keep, cache) for name in fleet.agents]
+        agents = [pool.submit(_agent, name, files[name], fleet.minutes, cache) for name in fleet.agents]
         found = _others(fleet, files, keep)
         for one in agents:
-            found |= one.result()
+            found |= {key: values for key, values in one.result().items() if key.partition("{")[0] in keep}
         return found
 
 
@@ -95,9 +95,9 @@ def _others(fleet: Fleet, files: Mapping[str, Path], keep: frozenset[str]) -> Se
     return found
 
 
-def _agent(node: str, scenario: Path, minutes: int, keep: frozenset[str], cache: Path | None) -> Series:
+def _agent(node: str, scenario: Path, minutes: int, cache: Path | None) -> Series:
     request = {
-        "node": node, "start": START_S, "minutes": minutes, "keep": sorted(keep),
+        "node": node, "start": START_S, "minutes": minutes,
         "labels": {"cluster": CLUSTER, "job": "gpuscope", "node": node, "instance": f"{node}:9836"},
     }  # fmt: skip
     told = json.dumps(request | {"text": scenario.read_text()}, sort_keys=True)

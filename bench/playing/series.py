@@ -33,11 +33,13 @@ class Recorder:
 
     Args:
         labels: of the target; they win over those of the exposition, which get ``exported_`` in front.
-        keep: names of the series that are wanted.
+        keep: names of the series that are wanted; ``None``: all.
         honor_labels: the labels of the exposition win.
     """
 
-    def __init__(self, labels: Mapping[str, str], keep: frozenset[str], *, honor_labels: bool = False) -> None:
+    def __init__(
+        self, labels: Mapping[str, str], keep: frozenset[str] | None = None, *, honor_labels: bool = False
+    ) -> None:  # fmt: skip
         self.series: dict[str, Values] = {}
         self._labels = {key: quoted(value) for key, value in labels.items()}
         self._keep = keep
@@ -70,7 +72,7 @@ class Recorder:
 
     def _head(self, series: str) -> str | None:
         name, _, inner = series.partition("{")
-        if name not in self._keep:
+        if self._keep is not None and name not in self._keep:
             return None
         own = labels_of(inner)
         if self._honor:
