@@ -1,8 +1,9 @@
 """Which alerts fire on known samples, and what they say, through the real promtool."""
 
+import functools
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -13,6 +14,11 @@ from gpuscope_generator.settings import Settings
 FIRING = 'ALERTS{alertstate="firing", alertname!="Watchdog"}'
 ROUTING = ("severity", "scope", "component", "audience", "fault_class")
 """Labels that stand in the rule; tests name them only where they are about them."""
+
+
+@functools.cache
+def _default_rules() -> Mapping[PurePosixPath, str]:
+    return rule_texts(Settings())
 
 
 def fires(
@@ -34,7 +40,8 @@ def fires(
             one alert from another, without those of `ROUTING` but for ``severity``.
         every: distance of samples and evaluations.
         settings: of the rules.
-        only: load no more than these rule files, such as ``gpuscope``; all of them take seconds to evaluate.
+        only: load no more than these rule files, such as ``gpuscope``, or ``alerts/usage`` where recorded series are
+            among the samples; all of them take seconds to evaluate.
         alerts: look only at alerts whose name matches this regular expression.
     """
     chosen = f'ALERTS{{alertstate="firing", alertname=~"{alerts}"}}' if alerts else FIRING
@@ -69,8 +76,40 @@ def says(
         settings: of the rules.
         only: load no more than these rule files.
     """
-    wanted = [{"exp_labels": dict(one["labels"]), "exp_annotations": dict(one["annotations"])} for one in expected]
-    tests = [{"eval_time": at, "alertname": name, "exp_alerts": wanted}]
+    says_all(folder, samples, {name: expected}, at=at, every=every, settings=settings, only=only)
+
+
+def says_all(
+    folder: Path,
+    samples: Mapping[str, str],
+    expected: Mapping[str, Sequence[Mapping[str, Mapping[str, str]]]],
+    *,
+    at: str,
+    every: str = "30s",
+    settings: Settings | None = None,
+    only: Sequence[str] = (),
+) -> None:
+    """The same as `says` for several names at once, which costs one run.
+
+    Args:
+        folder: an empty folder.
+        samples: values by series in promtool's notation.
+        expected: by name what `says` expects.
+        at: when.
+        every: distance of samples and evaluations.
+        settings: of the rules.
+        only: load no more than these rule files.
+    """
+    tests = [
+        {
+            "eval_time": at,
+            "alertname": name,
+            "exp_alerts": [
+                {"exp_labels": dict(one["labels"]), "exp_annotations": dict(one["annotations"])} for one in found
+            ],
+        }
+        for name, found in expected.items()
+    ]
     _promtool(folder, samples, {"alert_rule_test": tests}, every, settings, only)
 
 
@@ -89,8 +128,8 @@ def _promtool(
     only: Sequence[str],
 ) -> None:
     files = []
-    for path, text in rule_texts(settings or Settings()).items():
-        if not only or path.stem in only:
+    for path, text in (_default_rules() if settings is None else rule_texts(settings)).items():
+        if not only or path.stem in only or f"{path.parent.name}/{path.stem}" in only:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)

@@ -20,6 +20,7 @@ __all__ = [
     "PCIE_DEGRADED",
     "SRAM_EXCEEDED",
     "STUCK",
+    "SWITCH_FAULTS",
     "XIDS",
 ]
 
@@ -65,6 +66,11 @@ SRAM_EXCEEDED = gauge(
     meaning="1 once the GPU had more SRAM errors than its maker accepts.",
 )
 
+SWITCH_FAULTS = gauge(
+    "node:nvswitch_faults:increase10m",
+    *NODE,
+    meaning="Fatal errors (SXID) of NVLink switches of the last ten minutes; only while there are any.",
+)
 LINKS_EXPECTED = gauge(
     "gpu:nvlink_links_expected:max7d",
     *GPU,

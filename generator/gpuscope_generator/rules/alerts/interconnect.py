@@ -28,6 +28,7 @@ def interconnect_alerts(settings: Settings) -> RuleFile:
         _links(Severity.CRITICAL),
         _errors(settings),
         _fault(),
+        _switch(),
         _fabric(),
         _pcie(),
     )
@@ -116,6 +117,26 @@ def _fault() -> Alert:
         action="Look for the same alert on other GPUs of the node: the one that reported first, or a switch, is the "
         f"suspect; {FOLLOW_DRIVER}.",
         carry=_WHERE,
+    )
+
+
+def _switch() -> Alert:
+    return alert(
+        name="GpuSwitchFault",
+        expression=outside_maintenance(max_by(select(fault.SWITCH_FAULTS), *NODE).compare(">", 0)),
+        keep_s=1800,
+        severity=Severity.CRITICAL,
+        scope=Scope.NODE,
+        component=Component.INTERCONNECT,
+        tier=2,
+        fault_class="nvlink",
+        summary="An NVLink switch reported a fatal error.",
+        description='{{ $value | printf "%.0f" }} fatal errors (SXID) of NVLink switches within ten minutes on node '
+        "{{ $labels.node }}. Links through the switch do not come back without a reset; there should be none.",
+        measured='{{ $value | printf "%.0f" }} errors in 10 minutes',
+        action=f"{DRAIN}, end what uses several GPUs, and reset all GPUs of the node together. Reboot if a link stays "
+        "down.",
+        carry={"node": "node"},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuscope.catalogue.xid_table import xid_rows
 from gpuscope_generator.normalized import fault, gpu
 from gpuscope_generator.normalized.gpu import GPU
 from gpuscope_generator.promql import (
@@ -58,9 +59,11 @@ def happened(counter: Selector[Counter], window: str) -> Vector:
         window: such as ``10m``.
     """
     witness = select(gpu.XID_ERRORS, xid=_WITNESS)
+    from_zero = "|".join(row["code"] for row in xid_rows() if row["critical"] == "true")
+    rare = counter.also(Matcher("xid", "!~", from_zero))
 
     def appeared(ago: str) -> Vector:
-        return counter.unless(counter.offset(ago)).and_(witness.offset(ago), on=_WHERE).compare(">", 0)
+        return rare.unless(rare.offset(ago)).and_(witness.offset(ago), on=_WHERE).compare(">", 0)
 
     risen = (counter - counter.offset(window)).compare(">", 0)
     # After a restart of the agent the difference says nothing.
@@ -74,8 +77,9 @@ def _of_class(name: str) -> Recording:
     found = sum_by(select(fault.XIDS, of_class(name)), *GPU)
     if name == "mem_uncorrectable":
         # AMD knows no XID; its exporter counts the errors themselves.
-        errors = increase(select(gpu.ECC_ERRORS, severity="uncorrected"), _WINDOW).compare(">", 0)
-        amd = sum_by(errors, *GPU).and_(select(gpu.INFO, vendor="amd"), on=_WHERE)
+        errors = select(gpu.ECC_ERRORS, severity="uncorrected")
+        gained = (errors - errors.offset(_WINDOW)).compare(">", 0)
+        amd = sum_by(gained, *GPU).and_(select(gpu.INFO, vendor="amd"), on=_WHERE)
         found = found.or_(amd)
     return recording(fault.FAULTS, found, fault_class=name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope.catalogue import clocks, xid
 from gpuscope_generator.external.dcgm import BLANK_INT32, CLOCK_EVENT_BITS, XID_LAST, XID_WINDOW, fields
-from gpuscope_generator.normalized import gpu
+from gpuscope_generator.normalized import fault, gpu
 from gpuscope_generator.promql import (
     Matcher,
     Vector,
@@ -36,6 +36,7 @@ def dcgm_events(dcgm: Dcgm) -> tuple[Recording, ...]:
     return (
         recording(gpu.THROTTLED, clamp(throttled, high=1)),
         recording(gpu.XID_ERRORS_HOURLY, agent.yields(_xids(dcgm), xid.XID_ERRORS)),
+        recording(fault.XIDS, agent.yields(_recent(dcgm), xid.XID_ERRORS)),
     )
 
 
@@ -70,8 +71,19 @@ def _xids(dcgm: Dcgm) -> Vector:
     counted = max_by(
         dcgm.named(resampled("sum_over_time", usual, "1h", "5m").or_(max_over_time(other, "1h"))), *gpu.GPU, "xid"
     ).compare(">", 0)
+    return counted.or_(_changed(dcgm, "1h"))
+
+
+def _recent(dcgm: Dcgm) -> Vector:
+    """XID errors of the exporter's own window; without it the last code, where it changed within ten minutes."""
+    counted = of_source(XID_WINDOW, dcgm.settings, SOURCE, Matcher("xid", "!~", "0|")).compare(">", 0)
+    return max_by(dcgm.named(counted), *gpu.GPU, "xid").or_(_changed(dcgm, "10m"))
+
+
+def _changed(dcgm: Dcgm, window: str) -> Vector:
+    """1 for the last code where it changed in a window, of GPUs whose errors the exporter does not count."""
     watched = max_by(dcgm.named(of_source(XID_WINDOW, dcgm.settings, SOURCE)), *gpu.GPU)
     last = first_of(*(dcgm.level(series, BLANK_INT32) for series in XID_LAST)).compare(">", 0)
-    moved = first_of(*(changes(of_source(series, dcgm.settings, SOURCE), "1h") for series in XID_LAST))
+    moved = first_of(*(changes(of_source(series, dcgm.settings, SOURCE), window) for series in XID_LAST))
     changed = max_by(dcgm.named(last), *gpu.GPU).and_(max_by(dcgm.named(moved), *gpu.GPU).compare(">", 0), on=gpu.GPU)
-    return counted.or_(count_values("xid", changed, *gpu.GPU).unless(watched, on=gpu.GPU))
+    return count_values("xid", changed, *gpu.GPU).unless(watched, on=gpu.GPU)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscope.catalogue import fabric, pcie
+from gpuscope.catalogue import fabric, pcie, xid
 from gpuscope.catalogue.metric import Metric
 from gpuscope_generator.normalized import fault, gpu
 from gpuscope_generator.normalized.gpu import GPU
@@ -15,6 +15,7 @@ from gpuscope_generator.promql import (
     count_by,
     first_of,
     group_by,
+    increase,
     join,
     label_replace,
     max_by,
@@ -55,7 +56,7 @@ def interconnect_rules(settings: Settings) -> RuleFile:
             Group(
                 "gpuscope-normalize-interconnect",
                 settings.intervals.normalize,
-                (*_fabric(agent, dcgm), _pcie(agent, dcgm)),
+                (*_fabric(agent, dcgm), _switches(agent), _pcie(agent, dcgm)),
             ),
             Group("gpuscope-interconnect-errors", settings.intervals.aggregate, _errors()),
             Group("gpuscope-interconnect-expected", settings.intervals.slow, (_expected(),)),
@@ -103,6 +104,20 @@ def _awaited(waiting: Vector) -> Vector:
     by_model = models.and_(used, on=("cluster", "model"))
     before = resampled("max_over_time", members, "1d", "1h")
     return first_of(waiting.and_(by_model, on=GPU), waiting.and_(before, on=NODE))
+
+
+def _switches(agent: Agent) -> Recording:
+    """A code appears with its first event: it counts where the agent was there ten minutes ago."""
+    fatal = agent.counter(xid.SXID_ERRORS, severity="fatal")
+
+    def by_code(found: Vector) -> Vector:
+        return max_by(agent.named(found), *NODE, "pci_bus_id", "sxid")
+
+    now, before = by_code(fatal), by_code(fatal.offset("10m"))
+    new = now.unless(before).and_(select(fault.DRIVER_UP).offset("10m"), on=NODE)
+    again = by_code(increase(fatal, "10m")).compare(">", 0)
+    events = first_of(new.compare(">", 0), (now - before).compare(">", 0), again)
+    return recording(fault.SWITCH_FAULTS, sum_by(events, *NODE))
 
 
 def _pcie(agent: Agent, dcgm: Dcgm) -> Recording:
