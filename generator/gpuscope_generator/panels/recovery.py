@@ -92,6 +92,7 @@ def restart_trend() -> TimeSeries:
         bars=True,
         stacked=True,
         width=8,
+        spaced_names=True,
         no_value="No restart in this range",
     )
 

@@ -133,7 +133,7 @@ def pod_phases() -> StateTimeline:
         ),
         queries=(Query(expression=coded, legend="{{namespace}} {{pod}}"),),
         width=24,
-        height=9,
+        height=16,
         texts={code: ValueText(word, color) for code, (word, color) in _PHASES.items()},
         no_value=_NO_PODS,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -22,8 +22,8 @@ _EDGES_PX = 16
 _FILTER_PX = 22
 _SORTED_PX = 22
 _NUMBER_PX: Mapping[Unit, float] = {Unit.NONE: 44, Unit.COUNT: 44, Unit.RATIO: 50}
-_LONG_NUMBER_PX = 66
-"""A number with its unit, such as 10.4 GiB/s."""
+_LONG_NUMBER_PX = 74
+"""A number with its unit, such as 34.6 weeks."""
 _BAR_PX = 110
 _DASH = "–"
 _TYPICAL_PX: Mapping[str, float] = {
@@ -245,7 +245,12 @@ class Table(Panel):
 
     def widths(self) -> list[int | None]:
         """Widths of the shown columns in pixels; None for those that share what is left."""
-        return column_widths(self.needs(), panel_px(self.width))
+        needs = self.needs()
+        if not any(need.grows for need in needs):
+            # No text is long: labels share what is left, as numbers and bars far from each other are hard to compare.
+            labels = [isinstance(column, LabelColumn) for column in self.columns if not column.hidden]
+            needs = [replace(need, grows=label) for need, label in zip(needs, labels, strict=True)]
+        return column_widths(needs, panel_px(self.width))
 
 
 def _need(column: LabelColumn | ValueColumn, *, sorted_by: bool) -> Need:

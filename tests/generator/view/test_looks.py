@@ -111,3 +111,15 @@ def test_names_of_series_are_words() -> None:
     pie = Pie(key="power", title="Power", explanation=EXPLANATION, queries=query, spaced_names=True)
     assert {one["id"] for one in pie.transformations()} == {"renameByRegex"}
     assert Pie(key="power", title="Power", explanation=EXPLANATION, queries=query).transformations() == []
+
+
+def test_where_no_text_is_long_labels_share_what_is_left() -> None:
+    table = Table(
+        key="nodes",
+        title="Nodes",
+        explanation=EXPLANATION,
+        columns=(LabelColumn(label="node", title="Node"), ValueColumn(title="Power", expression=POWER)),
+    )
+    node, power = table.widths()
+    assert node is None
+    assert power is not None
