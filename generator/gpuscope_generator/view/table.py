@@ -260,7 +260,8 @@ def _need(column: LabelColumn | ValueColumn, *, sorted_by: bool) -> Need:
     room = _EDGES_PX + (_SORTED_PX if sorted_by else 0)
     texts = max((text_px(shown.text) for shown in column.texts.values()), default=0.0)
     if isinstance(column, ValueColumn):
-        content = max(texts, _BAR_PX if column.cell is Cell.BAR else 0 if texts else _NUMBER_PX.get(column.unit, _LONG_NUMBER_PX)) + _EDGES_PX
+        number = _BAR_PX if column.cell is Cell.BAR else _NUMBER_PX.get(column.unit, _LONG_NUMBER_PX)
+        content = (texts or number) + _EDGES_PX
         longest = max(map(text_px, words)) + room
         return Need(max(content, longest), max(content, text_px(column.title) + room))
     room += _FILTER_PX
