@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuscope_generator.alertmanager.model import Alertmanager
-from gpuscope_generator.alertmanager.reading import plain, read_alertmanager
+from gpuscope_generator.alertmanager.reading import check_heartbeat, plain, read_alertmanager
 from gpuscope_generator.jsonnet import evaluate_config
 from gpuscope_generator.lines import Node, nearest, parse_yaml, read_text, read_yaml
 from gpuscope_generator.settings import AlertChange, Intervals, Settings, Thresholds
@@ -77,7 +77,10 @@ def _settings(root: Node) -> Settings:
     for key, node in entries.items():
         if key not in _READ:
             raise node.error(key, f"no such setting{nearest(key, _READ)}")
-    return Settings(**{key: _READ[key](node, key) for key, node in entries.items()})
+    made = Settings(**{key: _READ[key](node, key) for key, node in entries.items()})
+    if "alertmanager" in entries:
+        check_heartbeat(entries["alertmanager"], "alertmanager", made)
+    return made
 
 
 def _label(node: Node, key: str) -> str:

@@ -14,9 +14,9 @@ NEVER = (
     "GpuCheckStale",
     "GpuCheckUnknown",
     "GpuRulesFailing",
-    "RecoveryCircuitOpen",
 )
-"""Never held back: who watches the watchers must be heard while hardware fails."""
+"""Never held back: who watches the watchers must be heard while hardware fails. The same holds for alerts about the
+automatic recovery."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,8 @@ class Cause:
         about: one sentence, for people.
         sources: names of the alerts that explain.
         targets: names of the alerts that are explained.
-        scopes: in place of them: all alerts of these scopes, except sources and those that are never held back.
+        scopes: in place of them: all alerts of these scopes, except sources, those that are never held back, and
+            those about the automatic recovery.
         equal: labels that must be equal.
         most: the gravest severity that is held back; a critical alert about another GPU is news.
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gpuscope_generator.alertmanager.causes import CAUSES, NEVER, Cause
 from gpuscope_generator.alertmanager.routing import Match
-from gpuscope_generator.rules.alert import Alert, Severity
+from gpuscope_generator.rules.alert import Alert, Component, Severity
 from gpuscope_generator.rules.alerts import all_alerts
 from gpuscope_generator.settings import Settings
 
@@ -59,6 +59,7 @@ def _of_cause(cause: Cause, alerts: Sequence[Alert]) -> Iterator[Inhibition]:
             wanted = [
                 _one_of("scope", [scope.value for scope in cause.scopes]),
                 Match("alertname", "!~", "|".join(kept)),
+                Match("component", "!=", Component.RECOVERY.value),
             ]
         there = _there(cause.equal)
         yield Inhibition(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpuscope_generator.alertmanager.fields import address, duration, entries, names, path_of_secret, url, whole
 from gpuscope_generator.alertmanager.model import (
@@ -19,10 +19,14 @@ from gpuscope_generator.alertmanager.model import (
     Smtp,
 )
 from gpuscope_generator.alertmanager.receiver_reading import read_receiver
+from gpuscope_generator.alertmanager.routing import WATCHDOG
 from gpuscope_generator.alertmanager.secret_files import secret_files
 from gpuscope_generator.lines import Node, nearest
 
-__all__ = ["plain", "read_alertmanager"]
+if TYPE_CHECKING:
+    from gpuscope_generator.settings import Settings
+
+__all__ = ["check_heartbeat", "plain", "read_alertmanager"]
 
 _KEYS = tuple(field.name for field in dataclasses.fields(Alertmanager))
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -226,6 +230,19 @@ def _check_secret_keys(given: Mapping[str, Node], key: str, made: Alertmanager) 
         if isinstance(receiver, Slack) and receiver.token_file:
             text = "the operator reads Slack's address from a Secret only; give api_url_file"
             raise given["receivers"].error(f"{key}.receivers.{name}.token_file", text)
+
+
+def check_heartbeat(node: Node, key: str, settings: Settings) -> None:
+    """Refuses that something waits for an alert which a user turned off.
+
+    Raises:
+        ConfigError: so it is.
+    """
+    from gpuscope_generator.rules.alerts import all_alerts
+
+    if settings.alertmanager.told("heartbeat") and WATCHDOG not in {one.name for one in all_alerts(settings)}:
+        place = node.mapping(key)["routes"].mapping(f"{key}.routes")["heartbeat"]
+        raise place.error(f"{key}.routes.heartbeat", f"would wait for ever: alerts.{WATCHDOG} is off")
 
 
 def plain(settings: Alertmanager) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["everything", "output_options", "publish_or_check", "settings_option"]
+__all__ = ["OWNED", "everything", "output_options", "publish_or_check", "settings_option"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _PARTS = ("dashboards", "rules", "mixin", "docs")
@@ -74,7 +74,7 @@ def _run(context: click.Context, name: str, out: Path, settings_file: Path | Non
     from gpuscope_generator.loading import load_settings
 
     settings = load_settings(settings_file)
-    owned = [folder for part in _NEEDS[name] for folder in _OWNED[part]]
+    owned = [folder for part in _NEEDS[name] for folder in OWNED[part]]
     publish_or_check(context, out, _files(name, settings, out), owned, check=check)
 
 
@@ -112,13 +112,14 @@ def publish_or_check(
         raise click.ClickException(f"--out {error.filename or out}: {error.strerror or error}") from error
 
 
-_OWNED: Mapping[str, tuple[str, ...]] = {
+OWNED: Mapping[str, tuple[str, ...]] = {
     "dashboards": ("dashboards",),
     "rules": ("alert_rules/recording", "alert_rules/alerts", "alert_rules/manifests"),
     "alertmanager": ("alert_rules/alertmanager",),
     "mixin": ("mixin",),
     "docs": (),
 }
+"""Folders all of whose generated files a part makes: what else lies there was made by an earlier version."""
 
 
 def _files(name: str, settings: Any, out: Path) -> dict[PurePosixPath, str]:
