@@ -10,7 +10,7 @@ from enum import StrEnum
 from gpuscope_generator.promql import QueryError, Vector
 from gpuscope_generator.view.link import Noun
 
-__all__ = ["Alert", "Audience", "Component", "Scope", "Severity", "alert"]
+__all__ = ["WORKLOAD", "Alert", "Audience", "Component", "Scope", "Severity", "alert"]
 
 _NAME = re.compile(
     r"(Watchdog|((Gpu|Job|Fabric|Storage|Recovery|Scheduler|Serving|Queue|Node|Alert)([A-Z][a-z0-9]*)+))"
@@ -18,6 +18,9 @@ _NAME = re.compile(
 _LABEL = re.compile(r"\$labels\.([a-zA-Z_][a-zA-Z0-9_]*)")
 _CHANGING = frozenset({"pod", "instance", "job", "reason"})
 """Labels that change while a fault lasts: with one of them an alert would resolve and fire anew."""
+
+WORKLOAD = "{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }}"
+"""Name of the work that an alert is about; jobs of Slurm have no namespace. A template of Prometheus."""
 
 
 class Severity(StrEnum):

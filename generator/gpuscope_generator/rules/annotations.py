@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope_generator.normalized import gpu
 from gpuscope_generator.promql import select
-from gpuscope_generator.rules.alert import Alert, Audience, Scope
+from gpuscope_generator.rules.alert import WORKLOAD, Alert, Audience, Scope
 from gpuscope_generator.settings import Settings
 
 __all__ = ["annotations_of", "labels_of"]
@@ -51,14 +51,19 @@ def _location(alert: Alert) -> str:
     words = {
         "rack": "rack",
         "node": "node",
+        "device": "device",
+        "port": "port",
         "filesystem": "file system",
         "target": "target",
         "queue": "queue",
         "model": "model",
-        "namespace": "namespace",
-        "workload": "workload",
     }
     parts = [f"{word} {{{{ $labels.{label} }}}}" for label, word in words.items() if label in known]
+    if "workload" in known:
+        # Jobs of Slurm have no namespace.
+        parts.append("{{ with $labels.namespace }}namespace {{ . }}, {{ end }}workload {{ $labels.workload }}")
+    elif "namespace" in known:
+        parts.append("{{ with $labels.namespace }}namespace {{ . }}{{ end }}")
     return ", ".join(parts)
 
 
@@ -67,7 +72,7 @@ def _owner(alert: Alert) -> str:
     known = alert.expression.labels or frozenset()
     if alert.audience is Audience.OWNER or {"namespace", "workload"} <= known:
         team = "{{ with $labels.team }}, team {{ . }}{{ end }}" if "team" in known else ""
-        return f"{{{{ $labels.namespace }}}}/{{{{ $labels.workload }}}}{team}" if "workload" in known else ""
+        return f"{WORKLOAD}{team}" if "workload" in known else "{{ with $labels.team }}team {{ . }}{{ end }}"
     if alert.scope is Scope.GPU:
         asked = _asked(select(gpu.OWNER, cluster="%q", uuid="%q").text, "cluster", "uuid")
     elif alert.scope is Scope.NODE:

@@ -48,9 +48,10 @@ def _budget(settings: Settings, severity: Severity) -> Alert:
         audience=Audience.OWNER,
         tier=2,
         summary="Training jobs of a team hold GPUs and lose too much of their time.",
-        description="Of the GPU-time that training jobs of {{ $labels.namespace }}{{ with $labels.team }} (team {{ . "
-        "}})"
-        "{{ end }} held, {{ $value | humanizePercentage }} went into starting, recovering and standing still; the goal "
+        description="Of the GPU-time that training jobs of {{ with $labels.team }}team {{ . }}{{ else }}an unknown "
+        "team{{ end }}"
+        "{{ with $labels.namespace }} in {{ . }}{{ end }} held, {{ $value | humanizePercentage }} went into "
+        "starting, recovering and standing still; the goal "
         f"is at most {100 - limits.goodput_objective * 100:.0f} %. Measured over {windows}, at least "
         f"{limits.goodput_min_gpu_hours:.0f} GPU-hours, and still so.",
         measured="{{ $value | humanizePercentage }} of the GPU-time lost",

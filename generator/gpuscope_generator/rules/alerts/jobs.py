@@ -80,7 +80,7 @@ def _stalled(settings: Settings, severity: Severity, large: Vector | None) -> Al
         tier=2,
         fault_class="no_progress",
         summary="A training job holds its GPUs and makes no progress.",
-        description="Job {{ $labels.namespace }}/{{ $labels.workload }} has made no progress for "
+        description="Job {{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} has made no progress for "
         f"{{{{ $value | humanizeDuration }}}}. While it trains more than {limits.stall_minutes:.0f} minutes or five "
         "of its "
         f"steps are too long, after a start {limits.first_step_minutes:.0f} minutes, and for a checkpoint "
@@ -97,8 +97,8 @@ def _restart_loop(settings: Settings) -> Alert:
     least = settings.thresholds.restarts_per_hour
     step = training.JOB_STEP
     often = max_by(increase(select(training.JOB_RESTARTS), "1h"), *_JOB).compare(">=", least)
-    reached = max_by(max_over_time(select(step), "1h"), *_JOB)
-    before = max_by(max_over_time(select(step), "6h", until="1h"), *_JOB)
+    reached = max_by(max_over_time(select(step), "30m"), *_JOB)
+    before = max_by(max_over_time(select(step), "6h", until="30m"), *_JOB)
     further = on(reached, "-", before, _JOB).compare(">", 0)
     return alert(
         name="JobRestartLoop",
@@ -109,9 +109,9 @@ def _restart_loop(settings: Settings) -> Alert:
         component=Component.TRAINING,
         audience=Audience.OWNER,
         summary="A training job starts again and again and gets no further.",
-        description="Job {{ $labels.namespace }}/{{ $labels.workload }} was started again "
-        '{{ $value | printf "%.0f" }} times within an hour, and did not get beyond the step that it had reached '
-        "before.",
+        description="Job {{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} was started again "
+        '{{ $value | printf "%.0f" }} times within an hour, and for half an hour it has not got beyond the '
+        "step that it had reached before.",
         measured='{{ $value | printf "%.0f" }} restarts in an hour',
         action="Stop the automatic restarts, and read the log of the first attempt that failed: the later ones often "
         "fail of something else.",
@@ -136,7 +136,7 @@ def _failed(settings: Settings, severity: Severity, large: Vector | None) -> Ale
         audience=Audience.OWNER,
         fault_class="infrastructure",
         summary="The infrastructure ended a training job, and nothing starts it again.",
-        description="Job {{ $labels.namespace }}/{{ $labels.workload }} ended for good "
+        description="Job {{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} ended for good "
         "{{ $value | humanizeDuration }} ago, and not by its own fault: a node, a GPU or the network failed under it. "
         "This is told for an hour.",
         measured="ended {{ $value | humanizeDuration }} ago",
@@ -169,7 +169,8 @@ def _unsaved(settings: Settings) -> Alert:
         audience=Audience.OWNER,
         tier=2,
         summary="A training job has not saved its state for too long.",
-        description="The newest complete checkpoint of job {{ $labels.namespace }}/{{ $labels.workload }} is "
+        description="The newest complete checkpoint of job {{ with $labels.namespace }}{{ . }}/{{ end }}{{ "
+        "$labels.workload }} is "
         "{{ $value | humanizeDuration }} old: more than twice the time between its checkpoints so far, or, where "
         "that is "
         f"not known, more than {limit:.0f} seconds. All work since then is lost if it fails now.",

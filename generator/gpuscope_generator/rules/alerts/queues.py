@@ -85,7 +85,8 @@ def _saturated_for_owner(settings: Settings) -> Alert:
         component=Component.USAGE,
         audience=Audience.OWNER,
         summary="Your work waits, as the cluster has hardly any free GPU.",
-        description="Work of {{ $labels.namespace }}{{ with $labels.team }} (team {{ . }}){{ end }} has waited for "
+        description="Work of {{ with $labels.team }}team {{ . }}{{ else }}an unknown team{{ end }}{{ with "
+        "$labels.namespace }} in {{ . }}{{ end }} has waited for "
         '{{ $value | printf "%.0f" }} GPUs for half an hour while nearly all GPUs of the cluster are in use.',
         measured='{{ $value | printf "%.0f" }} GPUs waited for',
         action="Give back GPUs that you hold and do not use, or wait; ask the platform team for the order of the "
@@ -137,7 +138,8 @@ def _fragmented_for_owner() -> Alert:
         audience=Audience.OWNER,
         tier=2,
         summary="Your work waits although enough GPUs are free: no node has enough of them.",
-        description='{{ $value | printf "%.0f" }} pods of {{ $labels.namespace }}/{{ $labels.workload }} have waited '
+        description='{{ $value | printf "%.0f" }} pods of {{ with $labels.namespace }}{{ . }}/{{ end }}{{ '
+        "$labels.workload }} have waited "
         "for half an hour. The cluster has as many free GPUs as they ask for, but not as many on one node as one pod "
         "wants.",
         measured='{{ $value | printf "%.0f" }} pods',
@@ -166,5 +168,6 @@ def _slow_waits(settings: Settings) -> Alert:
         f"{100 - limits.queue_wait_objective * 100:.0f} % should. Over six hours or three days, and still so.",
         measured="{{ $value | humanizePercentage }} waited too long",
         action="Compare what the queue holds with its quota, and look for work that holds GPUs without using them.",
+        board=Noun.TRAINING,
         carry={"queue": "queue"},
     )

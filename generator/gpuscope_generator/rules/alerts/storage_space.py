@@ -110,7 +110,7 @@ def _inodes(settings: Settings, severity: Severity) -> Alert:
         fault_class="storage_full",
         summary="A shared file system has hardly any inodes left: no file can be made, however much space is free.",
         description="{{ $value | humanizePercentage }} of the inodes of {{ $labels.filesystem }} are left; "
-        + ("a fifth of what is low" if critical else f"below {low * 100:.0f} % is low")
+        + ("less than a fifth of what is low" if critical else f"below {low * 100:.0f} % is low")
         + ". Data sets of many small files and caches of packages use them up.",
         measured="{{ $value | humanizePercentage }} left",
         action="Find the folders with most files; pack small files into archives, and remove caches.",

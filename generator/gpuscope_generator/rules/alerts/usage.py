@@ -87,7 +87,8 @@ def _idle(settings: Settings, severity: Severity, for_s: int, since: str) -> Ale
         audience=Audience.OWNER,
         tier=2,
         summary=f"A workload has held GPUs for {since} that did nothing.",
-        description='{{ $labels.namespace }}/{{ $labels.workload }} holds {{ $value | printf "%.3g" }} GPUs whose '
+        description="{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds {{ $value | printf "
+        '"%.3g" }} GPUs whose '
         f"compute activity over the last hour was below {mean * 100:.0f} % on average and never reached "
         f"{peak * 100:.0f} %. Somebody else could use them. Shared GPUs and MIG instances count by their share.",
         measured='{{ $value | printf "%.3g" }} GPUs',
@@ -119,7 +120,8 @@ def _memory_held(settings: Settings) -> Alert:
         audience=Audience.OWNER,
         tier=2,
         summary="A workload fills the memory of GPUs that hardly work.",
-        description='{{ $labels.namespace }}/{{ $labels.workload }} holds {{ $value | printf "%.3g" }} GPUs of whose '
+        description="{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds {{ $value | printf "
+        '"%.3g" }} GPUs of whose '
         f"memory more than {full * 100:.0f} % was in use over the last hour, at a mean compute activity below "
         f"{rare * 100:.0f} %. A process that was left behind, a data loader that cannot keep up, or a model that "
         "nobody "

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from gpuscope_generator.normalized import inference, objective, queue, training
 from gpuscope_generator.promql import (
+    Gauge,
     Matcher,
+    Selector,
     Vector,
     avg_over_time,
     clamp,
@@ -15,6 +17,7 @@ from gpuscope_generator.promql import (
     ratio,
     select,
     sum_by,
+    sum_over_time,
     with_zero,
 )
 from gpuscope_generator.promql.filling import seconds
@@ -64,29 +67,27 @@ def _of_windows(settings: Settings, windows: Iterable[str]) -> tuple[Recording, 
 def _models(settings: Settings, window: str) -> tuple[Recording, ...]:
     found = []
     for name in inference.OBJECTIVES:
-
-        def mean(result: str, name: str = name) -> Vector:
-            each = avg_over_time(select(inference.SLO, objective=name, result=result), window)
-            return sum_by(each, *inference.MODEL)
-
-        total = mean("total")
-        bad = ratio(clamp(total - mean("good"), low=0), total)
+        good, total = (select(inference.SLO, objective=name, result=result) for result in ("good", "total"))
+        bad = _lost_part(good, total, window, inference.MODEL)
         if seconds(window) >= _COUNTED:
-            many = (total * seconds(window)).compare(">=", settings.thresholds.slo_min_requests)
-            bad = bad.and_(many, on=inference.MODEL)
+            # Not the mean times the window: it may be longer than there are samples.
+            many = sum_by(sum_over_time(total, window), *inference.MODEL) * settings.intervals.aggregate
+            bad = bad.and_(many.compare(">=", settings.thresholds.slo_min_requests), on=inference.MODEL)
         found.append(recording(objective.MODEL_BAD, bad, objective=name, window=window))
     return tuple(found)
 
 
-def _badput(settings: Settings, window: str) -> Recording:
-    def mean(use: str) -> Vector:
-        return sum_by(avg_over_time(select(objective.TEAM_GPUS, use=use), window), *objective.OWNER)
+def _lost_part(good: Selector[Gauge], total: Selector[Gauge], window: str, keys: tuple[str, ...]) -> Vector:
+    every, kept = (sum_by(avg_over_time(each, window), *keys) for each in (total, good))
+    return ratio(clamp(every - kept, low=0), every)
 
-    held = mean("held")
-    bad = ratio(mean("lost"), held)
+
+def _badput(settings: Settings, window: str) -> Recording:
+    held, lost = (select(objective.TEAM_GPUS, use=use) for use in ("held", "lost"))
+    bad = ratio(*(sum_by(avg_over_time(each, window), *objective.OWNER) for each in (lost, held)))
     if seconds(window) >= _COUNTED:
-        much = (held * (seconds(window) / 3600)).compare(">=", settings.thresholds.goodput_min_gpu_hours)
-        bad = bad.and_(much, on=objective.OWNER)
+        hours = sum_by(sum_over_time(held, window), *objective.OWNER) * settings.intervals.aggregate / 3600
+        bad = bad.and_(hours.compare(">=", settings.thresholds.goodput_min_gpu_hours), on=objective.OWNER)
     return recording(objective.BADPUT, bad, window=window)
 
 
