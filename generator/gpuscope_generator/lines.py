@@ -16,6 +16,9 @@ from gpuscope.errors import ConfigError
 __all__ = ["Node", "nearest", "parse_yaml", "read_text", "read_yaml"]
 
 _EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_SHOWN = 200
+"""Characters of a value that a message repeats."""
 _PREFIX = "tag:yaml.org,2002:"
 
 
@@ -45,7 +48,7 @@ class Node:
         """The complaint, for ``raise``."""
         line = self.line or _line_of(self.source, key)
         place = f"{self.file}:{line}" if line else self.file
-        return ConfigError(f"{place}: {key}: {reason}" if key else f"{place}: {reason}")
+        return ConfigError(_visible(f"{place}: {key}: {reason}" if key else f"{place}: {reason}"))
 
     @property
     def kind(self) -> str:
@@ -66,7 +69,7 @@ class Node:
         for name, value in self.node.value:
             place = Node(self.file, self._line(name), value, self.source)
             path = f"{key}." if key else ""
-            if not isinstance(name, yaml.ScalarNode):
+            if not isinstance(name, yaml.ScalarNode) or _UNWRITABLE.search(name.value):
                 raise place.error(key, "keys must be plain words")
             if name.value in found:
                 raise place.error(f"{path}{name.value}", f"given twice, first in line {found[name.value].line}")
@@ -82,7 +85,10 @@ class Node:
         if self.kind != "str":
             quote = "; quote it" if self.kind in ("int", "float", "bool", "timestamp") else ""
             raise self.error(key, f"must be a text, not {self._described}{quote}")
-        return str(self.node.value)
+        text = str(self.node.value)
+        if _UNWRITABLE.search(text):
+            raise self.error(key, f"{text[:_SHOWN]!r} has a character that cannot be written")
+        return text
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts.
@@ -106,9 +112,12 @@ class Node:
         )
         if self.kind not in ("int", "float") and not exponent:
             raise self.error(key, f"must be a number, not {self._described}")
-        value = float(self.node.value if exponent else yaml.SafeLoader("").construct_object(self.node))
+        try:
+            value = float(self.node.value if exponent else yaml.SafeLoader("").construct_object(self.node))
+        except (OverflowError, ValueError):
+            value = math.inf
         if not math.isfinite(value):
-            raise self.error(key, f"must be a finite number, not {self.node.value}")
+            raise self.error(key, f"must be a finite number, not {self.node.value[:_SHOWN]}")
         return value
 
     def switch(self, key: str) -> bool:
@@ -124,11 +133,16 @@ class Node:
     @property
     def _described(self) -> str:
         if isinstance(self.node, yaml.ScalarNode):
-            return f"{self.node.value!r}" if self.kind != "null" else "nothing"
+            return f"{self.node.value[:_SHOWN]!r}" if self.kind != "null" else "nothing"
         return "a list" if isinstance(self.node, yaml.SequenceNode) else "a mapping"
 
     def _line(self, node: yaml.Node) -> int:
         return node.start_mark.line + 1 if self.line else 0
+
+
+def _visible(text: str) -> str:
+    """One line that any terminal can show."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def _line_of(source: str, key: str) -> int:

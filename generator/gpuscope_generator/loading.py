@@ -26,12 +26,18 @@ BOUNDS = {
 """Smallest and largest value of a threshold, by the unit at the end of its name."""
 _INTERVAL = (5, 3600)
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_TAKEN = ("container", "gpu", "instance", "job", "le", "namespace", "node", "pod", "uuid")
+"""Labels of what stands in a cluster: with one of them for its name each target would be a cluster."""
 _CURRENCY = re.compile(r"currency[A-Z]{3}")
-_LINK = re.compile(r"(https?://[^/\s?#\"<>]+)?(/[^/\s?#\"<>]+)*")
-_PAGE = re.compile(r"https?://[^/\s?#\"<>]+(/[^/\s?#\"<>]+)*")
+_PART = r"[^/\s?#\"'<>`\\^|${}@]+"
+_LINK = re.compile(rf"(https?://{_PART})?(/{_PART})*")
+_PAGE = re.compile(rf"https?://{_PART}(/{_PART})*")
 _OURS = ("alertname", "severity", "scope", "component", "audience", "fault_class", "team", "cluster", "node", "gpu")
 _MANIFEST_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _MANIFEST_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_TAG_LENGTH = 50
+"""What Grafana's database takes."""
+_MOST_PRICES = 100
 _JSONNET = (".jsonnet", ".libsonnet")
 
 
@@ -87,6 +93,8 @@ def _label(node: Node, key: str) -> str:
     text = node.text(key)
     if not _LABEL.fullmatch(text) or text.startswith("__"):
         raise node.error(key, f"{text!r} is not a label name: letters, digits and _, no digit first, no __ in front")
+    if text in _TAKEN:
+        raise node.error(key, f"{text!r} names something else: a cluster has a label of its own")
     return text
 
 
@@ -106,10 +114,7 @@ def _selectors(node: Node, key: str) -> Mapping[str, str]:
             raise inner.error(path, str(error)) from error
         for condition in conditions:
             if "~" in condition.operator:
-                try:
-                    re.compile(re.sub(r"\\[pPzQEC]|\(\?[a-zA-Z]", "x", condition.value))
-                except re.error as error:
-                    raise inner.error(path, f"not a regular expression: {condition.value!r}: {error}") from error
+                _pattern(inner, path, condition.value)
         found[source] = text
     return found
 
@@ -213,19 +218,28 @@ def _panels_off(node: Node, key: str) -> frozenset[str]:
 
 def _tags(node: Node, key: str) -> tuple[str, ...]:
     texts = node.texts(key)
-    if not all(text.strip() for text in texts):
-        raise node.error(key, "a tag is empty")
-    return texts
+    for text in texts:
+        if not text.strip():
+            raise node.error(key, "a tag is empty")
+        if len(text) > _TAG_LENGTH or not text.isprintable():
+            raise node.error(key, f"{text[:_TAG_LENGTH]!r}: a tag has at most {_TAG_LENGTH} letters, in one line")
+    return tuple(dict.fromkeys(text for text in texts if text != "gpuscope"))
 
 
 def _patterns(node: Node, key: str) -> tuple[str, ...]:
     texts = node.texts(key)
     for text in texts:
-        try:
-            re.compile(text)
-        except re.error as error:
-            raise node.error(key, f"not a regular expression: {text!r}: {error}") from error
+        _pattern(node, key, text)
     return texts
+
+
+def _pattern(node: Node, key: str, text: str) -> None:
+    from gpuscope_generator.promql.pattern import check_pattern
+
+    try:
+        check_pattern(text)
+    except ValueError as error:
+        raise node.error(key, str(error)) from error
 
 
 def _taints(node: Node, key: str) -> tuple[str, ...]:
@@ -246,9 +260,14 @@ def _interactive(node: Node, key: str) -> tuple[str, ...]:
 
 def _prices(node: Node, key: str) -> Mapping[str, float]:
     found = {}
-    for model, inner in node.mapping(key).items():
+    entries = node.mapping(key)
+    if len(entries) > _MOST_PRICES:
+        raise node.error(key, f"{len(entries)} models: at most {_MOST_PRICES} can stand in a query")
+    for model, inner in entries.items():
         if not model.strip():
             raise inner.error(key, "a price for no model: the name is empty")
+        if "$" in model or not model.isprintable():
+            raise inner.error(f"{key}.{model}", "no name of a model: Grafana would read $ as a variable of the board")
         found[model] = _between(inner, f"{key}.{model}", 0, 1_000_000)
     return found
 

@@ -84,6 +84,10 @@ def test_defaults_are_within_their_bounds() -> None:
         assert low <= getattr(Thresholds(), field.name) <= high, field.name
 
 
+def test_a_tag_stands_once(tmp_path: Path) -> None:
+    assert load(tmp_path, "extra_tags: [ml, gpuscope, ml]\n").extra_tags == ("ml",)
+
+
 def test_settings_reach_boards_and_rules(tmp_path: Path) -> None:
     settings = load(tmp_path, FULL)
     rules = "".join(rule_texts(settings).values())
@@ -134,6 +138,29 @@ def test_settings_reach_boards_and_rules(tmp_path: Path) -> None:
             "panels_off: [cluster/powr]\n",
             ":1: panels_off: 'cluster/powr' is not a board/panel; did you mean cluster/power?",
         ),
+        ('selectors:\n  dcgm: job=~"(?<=a)b"\n', ":2: selectors.dcgm: not a regular expression of Prometheus: "),
+        ('selectors:\n  dcgm: __name__="x"\n', ":2: selectors.dcgm: the name of a series cannot be chosen"),
+        (f'selectors:\n  dcgm: job="{"x" * 3000}"\n', ":2: selectors.dcgm: longer than 2000 characters"),
+        ("cluster_label: node\n", ":1: cluster_label: 'node' names something else"),
+        (
+            f"thresholds:\n  idle_minutes: {'9' * 400}\n",
+            ":2: thresholds.idle_minutes: must be a finite number, not 999",
+        ),
+        ("scrape_interval: ٣s\n", ":1: scrape_interval: '٣s' is not a duration"),
+        ('"a\\nb": 1\n', ":1: a\\nb: no such setting"),
+        ('"a\\0b": 1\n', ":1: keys must be plain words"),
+        ('extra_tags: ["a\\0b"]\n', ":1: extra_tags: 'a\\x00b' has a character that cannot be written"),
+        ('extra_tags: ["\\ud800"]\n', ":1: extra_tags: '\\ud800' has a character that cannot be written"),
+        ('extra_tags: ["a\\nb"]\n', ":1: extra_tags: 'a\\nb': a tag has at most 50 letters, in one line"),
+        (f"extra_tags: [{'x' * 51}]\n", ":1: extra_tags: 'xxx"),
+        ("link_prefix: /$x\n", ":1: link_prefix: '/$x' is neither a path"),
+        ("runbook_prefix: https://me:secret@x/y\n", ":1: runbook_prefix: 'https://me:secret@x/y' is not a URL"),
+        ("prices:\n  $cluster: 1\n", ":2: prices.$cluster: no name of a model"),
+        (
+            "prices:\n" + "".join(f"  m{n}: 1\n" for n in range(101)),
+            ":1: prices: 101 models: at most 100 can stand in a query",
+        ),
+        ("maintenance_taints: ['a(?=b)']\n", ":1: maintenance_taints: not a regular expression of Prometheus: "),
         ("maintenance_taints: ['(']\n", ":1: maintenance_taints: not a regular expression: '('"),
         ("interactive_kinds: ['(']\n", ":1: interactive_kinds: not a regular expression: '('"),
         ("interactive_queues: ['.*']\n", ":1: interactive_queues: '.*' takes all work for interactive"),

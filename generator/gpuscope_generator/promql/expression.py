@@ -63,6 +63,8 @@ class Matcher:
 _MATCHER = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"\s*(?:,|$)')
 
 
+_LONGEST = 2000
+"""Of conditions as people write them: they stand in every query of a source, many times over."""
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
 
@@ -79,12 +81,16 @@ def matchers(text: str) -> tuple[Matcher, ...]:
     Raises:
         QueryError: something else stands there.
     """
+    if len(text) > _LONGEST:
+        raise QueryError(f"longer than {_LONGEST} characters")
     found: list[Matcher] = []
     position = 0
     while text[position:].strip():
         match = _MATCHER.match(text, position)
         if match is None:
             raise QueryError(f'not a condition such as job="name": {text[position:].strip()!r}')
+        if match[1] == "__name__":
+            raise QueryError("the name of a series cannot be chosen: each query has its own")
         value = _ESCAPE.sub(_unescaped, match[3])
         found.append(Matcher(match[1], match[2], value))
         position = match.end()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 __all__ = ["Filling", "filled", "rate_interval", "seconds", "step", "variables_of"]
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$(\w+)|\[\[(\w+)\]\]")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d|w)")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 # Grafana's rounding of a distance in seconds: below the first number of a pair, the second is taken.
 _ROUNDED = (
