@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from gpuscope_generator.alertmanager.causes import CAUSES, NEVER
+from gpuscope_generator.alertmanager.causes import NEVER
 from gpuscope_generator.alertmanager.inhibition import Inhibition, inhibitions
 from gpuscope_generator.alertmanager.routing import Match
 from gpuscope_generator.rules.alerts import all_alerts
