@@ -118,6 +118,10 @@ test-preview: preview chromium ## Run the tests of the preview's page, with Node
 look: install programs preview chromium ## Draw every board on a simulated cluster in headless Chromium, into build/look/
 	$(BIN)/python bench/look.py $(ARGS)
 
+.PHONY: pictures
+pictures: install programs preview chromium ## Draw the README's pictures of the boards anew, on the demo
+	$(BIN)/python bench/look.py --pictures docs/images $(ARGS)
+
 .PHONY: bench
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse
 	$(BIN)/python bench/agent.py

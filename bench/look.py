@@ -96,6 +96,9 @@ def main() -> int:
             _look(again)
     findings = [finding for page in pages for finding in _page_findings(page, allowed, _full(pages))]
     _report(pages, findings)
+    if options.pictures and not findings:
+        for page in pages:
+            shutil.copy(OUT / f"{page.name}.png", options.pictures / f"board-{page.board}.png")
     return 1 if findings else 0
 
 
@@ -105,6 +108,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--board", action="append", help="only this board; may be repeated")
     parser.add_argument("--theme", action="append", choices=("dark", "light"), help="only this theme")
     parser.add_argument("--size", action="append", choices=tuple(SIZES), help="only this width")
+    parser.add_argument("--pictures", type=Path, help="draw the boards as they open, and put the pictures there")
     parser.add_argument("--deadline", type=float, default=900, help="seconds for every panel to have data")
     parser.add_argument("--anyway", action="store_true", help="draw the boards though panels have no data")
     parser.add_argument("--range", default="15m", help="how far the boards look back")
@@ -149,6 +153,11 @@ def _pages(preview: str, prometheus: str, options: argparse.Namespace) -> Iterat
         board = requests.get(f"{preview}/api/boards/{entry['uid']}", timeout=30).json()
         picked = choose(board, asked, now - 900, now).picked
         common = [("from", f"now-{options.range}"), ("to", "now"), ("refresh", "")]
+        if options.pictures:
+            query = urlencode([*common, ("theme", "dark")])
+            url = f"{preview}{entry['url']}?{query}"
+            yield Page(noun, f"{noun}-opening-dark-1280", url, SIZES["1280"], False, {})
+            continue
         for theme in options.theme or ("dark", "light"):
             for size in options.size or SIZES:
                 name = f"{noun}-{theme}-{size}"
