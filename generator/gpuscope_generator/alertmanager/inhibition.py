@@ -77,9 +77,9 @@ def _explained(cause: Cause, one: Alert) -> bool:
 
 
 def _of_severity(alerts: Sequence[Alert]) -> Iterator[Inhibition]:
-    """Of one alert in two severities about the same thing, the graver is told."""
-    for name in dict.fromkeys(one.name for one in alerts):
-        variants = [one for one in alerts if one.name == name]
+    """Of one alert in two severities about the same thing, the graver is told; to the same people, that is."""
+    for name, audience in dict.fromkeys((one.name, one.audience) for one in alerts):
+        variants = [one for one in alerts if one.name == name and one.audience is audience]
         severities = [one for one in _ORDER if any(variant.severity is one for variant in variants)]
         shared = frozenset.intersection(*(one.expression.labels or frozenset() for one in variants))
         equal = ("alertname", *sorted(shared))

@@ -68,14 +68,20 @@ def test_what_must_be_equal_must_be_there_on_both_sides() -> None:
 
 
 def test_every_alert_that_is_there_in_two_severities_is_told_in_one() -> None:
-    names = [one.name for one in ALERTS]
-    for name in {one for one in names if names.count(one) > 1}:
-        severities = {one.severity.value for one in ALERTS if one.name == name}
+    names = [(one.name, one.audience) for one in ALERTS]
+    for name, audience in {one for one in names if names.count(one) > 1}:
+        variants = [one for one in ALERTS if (one.name, one.audience) == (name, audience)]
+        severities = {one.severity.value for one in variants}
         grave, *_, mild = sorted(severities, key=GRAVITY.index, reverse=True)
-        labels = frozenset.intersection(*(one.expression.labels or frozenset() for one in ALERTS if one.name == name))
+        labels = frozenset.intersection(*(one.expression.labels or frozenset() for one in variants))
         same = dict.fromkeys(labels, "x")
         assert _held(_labels(name, grave) | same, _labels(name, mild) | same), name
         assert not _held(_labels(name, mild) | same, _labels(name, grave) | same), name
+
+
+@pytest.mark.parametrize("name", ["GpuClusterSaturated", "GpuClusterFragmented"])
+def test_what_the_platform_knows_is_told_to_the_owner_as_well(name: str) -> None:
+    assert not _held(_labels(name, "warning"), _labels(name, "info", namespace="ml", workload="w", team="nlp"))
 
 
 @pytest.mark.parametrize(
