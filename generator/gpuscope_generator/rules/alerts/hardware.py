@@ -34,7 +34,9 @@ def _gpus(*states: str) -> Vector:
 
 
 def _count() -> Alert:
-    missing = _gpus("missing").compare(">", 0)
+    # A GPU whose calls hang is there: GpuDriverUnresponsive tells of it.
+    gone = _gpus("missing") - count_by(select(fault.STUCK), *NODE)
+    missing = first_of(gone, _gpus("missing")).compare(">", 0)
     # The exporter must answer: what it does not tell is unknown, and not lost. So it is while the driver is gone.
     answering = missing.and_(_gpus("present", "installed"), on=NODE)
     answering = answering.unless(select(fault.DRIVER_UP).compare("==", 0), on=NODE)

@@ -47,10 +47,15 @@ def _admitted(world: World, training: Training) -> bool:
     return training.attempts is None or training.attempts.state(world.t) in {"loading", "training", "detecting"}
 
 
+def _late(world: World) -> int:
+    """Workloads of each queue for which there never is room; where nothing goes wrong, none."""
+    return int(world.shape.faults)
+
+
 def _levels(page: Page, world: World, base: str, trainings: list[Training], kind: str) -> None:
     active = sum(_admitted(world, training) for training in trainings)
     pending = page.gauge(f"kueue_{kind}pending_workloads", "The number of pending workloads, per queue and status.")
-    pending.add(len(trainings) - active + 1, base, status="active")
+    pending.add(len(trainings) - active + _late(world), base, status="active")
     pending.add(0, base, status="inadmissible")
     page.gauge(f"kueue_{kind}admitted_active_workloads", "The number of admitted workloads that are active.").add(
         active, base
@@ -111,7 +116,7 @@ def _quota(page: Page, world: World, queue: str, role: str, trainings: list[Trai
         ("lending_limit", nominal, "The lending limit of the ClusterQueue."),
         ("resource_usage", used, "The usage of admitted workloads."),
         ("resource_reservation", used, "The reservation of workloads."),
-        ("resource_pending", asked + 8, "What pending workloads ask for."),
+        ("resource_pending", asked + 8 * _late(world), "What pending workloads ask for."),
     ):
         page.gauge(f"kueue_cluster_queue_{name}", text).add(value, base)
     own = labels(cluster_queue=queue, cohort="research")
