@@ -1,6 +1,5 @@
 """Which alerts fire on known samples, and what they say, through the real promtool."""
 
-import functools
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -16,9 +15,15 @@ ROUTING = ("severity", "scope", "component", "audience", "fault_class")
 """Labels that stand in the rule; tests name them only where they are about them."""
 
 
-@functools.cache
-def _default_rules() -> Mapping[PurePosixPath, str]:
-    return rule_texts(Settings())
+_made: dict[str, Mapping[PurePosixPath, str]] = {}
+
+
+def _rules(settings: Settings) -> Mapping[PurePosixPath, str]:
+    """Their texts, made once: that takes a second."""
+    key = repr(settings)
+    if key not in _made:
+        _made[key] = rule_texts(settings)
+    return _made[key]
 
 
 def fires(
@@ -128,7 +133,7 @@ def _promtool(
     only: Sequence[str],
 ) -> None:
     files = []
-    for path, text in (_default_rules() if settings is None else rule_texts(settings)).items():
+    for path, text in _rules(settings or Settings()).items():
         if not only or path.stem in only or f"{path.parent.name}/{path.stem}" in only:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
