@@ -258,6 +258,25 @@ def _interactive(node: Node, key: str) -> tuple[str, ...]:
     return texts
 
 
+def _rack_labels(node: Node, key: str) -> tuple[str, ...]:
+    texts = node.texts(key)
+    for text in texts:
+        if not _MANIFEST_KEY.fullmatch(text):
+            raise node.error(key, f"{text!r} is not the key of a Kubernetes label")
+    return texts
+
+
+def _rack_pattern(node: Node, key: str) -> str:
+    text = node.text(key)
+    try:
+        groups = re.compile(text).groups
+    except re.error as error:
+        raise node.error(key, f"not a regular expression: {text!r}: {error}") from error
+    if text and groups != 1:
+        raise node.error(key, f"{text!r} must have one group: what it matches is the rack")
+    return text
+
+
 def _prices(node: Node, key: str) -> Mapping[str, float]:
     found = {}
     entries = node.mapping(key)
@@ -371,6 +390,8 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
     "maintenance_taints": _taints,
     "interactive_kinds": _interactive,
     "interactive_queues": _interactive,
+    "rack_labels": _rack_labels,
+    "rack_pattern": _rack_pattern,
     "alert_labels": _labels,
     "manifest_labels": _manifest_labels,
     "currency": _currency,

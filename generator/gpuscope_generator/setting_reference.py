@@ -22,6 +22,7 @@ _KINDS = {
     "maintenance_taints": "list of texts",
     "interactive_kinds": "list of texts",
     "interactive_queues": "list of texts",
+    "rack_labels": "list of texts",
     "prices": "mapping of numbers",
     "editable": "`true` or `false`",
     "scrape_interval": "duration, `1s` to `1h`",

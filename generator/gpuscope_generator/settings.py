@@ -35,6 +35,22 @@ class Thresholds:
         rare_busy_ratio: mean activity below which a large workload counts as resident without work.
         unused_memory_ratio: share of GPU memory up to which a GPU counts as never touched. Raise it where the driver
             itself keeps more.
+        exporters_down_ratio: share of the nodes with GPUs whose exporter is down from which on it is one fault of all,
+            and not many of single nodes.
+        check_stale_seconds: age of the last success of a check from which on its green means nothing. Raise it where
+            the agent's intervals are longer than a minute.
+        rule_misses: evaluations of a group of rules that may be left out within ten minutes.
+        thermal_slowdown_ratio: share of ten minutes in which heat held the clocks of a GPU down from which on somebody
+            should look at the cooling.
+        thermal_slowdown_margin_celsius: distance to the GPU's own slowdown temperature at which it is so in any case.
+        power_brake_ratio: share of five minutes under the power brake from which on somebody is woken: two minutes.
+        rack_thermal_ratio: share of the GPUs of a rack in such a state from which on it is the rack's cooling.
+        rack_thermal_gpus: and at least so many of them.
+        straggler_clock_ratio: clock of a GPU over the median of the GPUs of its job below which it holds up the others.
+        out_of_service_ratio: share of the GPUs on nodes that take no work from which on repairs lag behind.
+        out_of_service_critical_ratio: share from which on somebody is woken for it.
+        pages_per_day: alerts that wake somebody, of one team in a day, from which on our own noise is the problem.
+        warnings_per_day: warnings a day likewise.
         stale_seconds: age of a sample above which its source is behind. Raise it where scrapes lie further apart.
         allocated_idle_ratio: mean activity over an hour below which the owner of a GPU is told that it does nothing.
         allocated_idle_peak_ratio: activity that no sample of that hour may reach.
@@ -90,6 +106,19 @@ class Thresholds:
     high_busy_ratio: float = 0.6
     rare_busy_ratio: float = 0.1
     unused_memory_ratio: float = 0.01
+    exporters_down_ratio: float = 0.1
+    check_stale_seconds: float = 300.0
+    rule_misses: float = 5.0
+    thermal_slowdown_ratio: float = 0.5
+    thermal_slowdown_margin_celsius: float = 1.0
+    power_brake_ratio: float = 0.4
+    rack_thermal_ratio: float = 0.25
+    rack_thermal_gpus: int = 4
+    straggler_clock_ratio: float = 0.85
+    out_of_service_ratio: float = 0.05
+    out_of_service_critical_ratio: float = 0.15
+    pages_per_day: float = 5.0
+    warnings_per_day: float = 50.0
     stale_seconds: float = 120.0
     allocated_idle_ratio: float = 0.05
     allocated_idle_peak_ratio: float = 0.1
@@ -182,6 +211,10 @@ class Settings:
         interactive_kinds: kinds of workloads, as regular expressions, whose GPUs may do nothing for hours: their owners
             are not told. Model servers that are scraped are left out by themselves.
         interactive_queues: queues and partitions for interactive work, likewise.
+        rack_labels: labels of Kubernetes nodes that name the rack, the first that is there counts;
+            kube-state-metrics must publish them: ``--metric-labels-allowlist=nodes=[topology.kubernetes.io/rack]``.
+        rack_pattern: where names of nodes tell the rack: a regular expression of the whole name with one group, such as
+            ``(r[0-9]+)-.*``. It comes before the labels.
         alert_labels: labels that every alert gets besides its own, such as ``environment``.
         manifest_labels: labels of the PrometheusRule manifests, for the ``ruleSelector`` of the Prometheus operator,
             such as ``release``.
@@ -218,6 +251,8 @@ class Settings:
         "LeaderWorkerSet",
     )
     interactive_queues: tuple[str, ...] = ("interactive.*",)
+    rack_labels: tuple[str, ...] = ("topology.kubernetes.io/rack", "cloud.google.com/gce-topology-subblock", "rack")
+    rack_pattern: str = ""
     alert_labels: Mapping[str, str] = field(default_factory=dict)
     manifest_labels: Mapping[str, str] = field(default_factory=dict)
     currency: str = "currencyUSD"

@@ -19,8 +19,8 @@ from gpuscope_generator.settings import Settings
 __all__ = ["GENERATOR_ONLY", "mixin_text"]
 
 GENERATOR_ONLY = (
-    "selectors", "panels_off", "prices", "currency", "alerts", "maintenance_taints", "interactive_kinds",
-    "interactive_queues", "alert_labels", "manifest_labels", "alertmanager",
+    "selectors", "panels_off", "prices", "currency", "alerts", "maintenance_taints", "rack_labels", "rack_pattern",
+    "interactive_kinds", "interactive_queues", "alert_labels", "manifest_labels", "alertmanager",
 )  # fmt: skip
 """Settings that decide what there is at all: they need the generator."""
 

@@ -29,6 +29,7 @@ __all__ = [
     "POWER",
     "POWER_LIMIT",
     "PRESSURE",
+    "RACK",
     "READY",
     "REASON",
     "SM_ACTIVE",
@@ -39,6 +40,7 @@ __all__ = [
     "TEMPERATURE",
     "TENSOR_ACTIVE",
     "TENSOR_COUNT",
+    "THERMAL_SLOWDOWN",
     "THROTTLED",
     "UPTIME",
     "XID_ERRORS_HOURLY",
@@ -73,6 +75,7 @@ MAINTENANCE = gauge(
     *NODE,
     meaning="1 while the node is under planned maintenance: a taint that says so, or Slurm's state. Cordoning alone is not.",
 )
+RACK = info("node:rack:union", *NODE, "rack", meaning="The rack that a node stands in, where somebody tells.")
 REASON = info("node:reason:union", *NODE, "reason", meaning="Why a node takes no work, in the words of its scheduler.")
 
 GPUS = gauge(
@@ -109,6 +112,11 @@ THROTTLED = gauge(
     *NODE,
     "reason",
     meaning="GPUs whose clocks were held down for a tenth of the last five minutes or more.",
+)
+THERMAL_SLOWDOWN = gauge(
+    "node:gpus_thermal_slowdown:count",
+    *NODE,
+    meaning="GPUs that heat holds down for more than half of ten minutes, or that are at their slowdown temperature.",
 )
 XID_ERRORS_HOURLY = gauge("node:xid_errors:increase1h", *NODE, "xid", meaning="XID errors of the last hour by code.")
 

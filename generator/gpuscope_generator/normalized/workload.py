@@ -4,6 +4,7 @@ from gpuscope.catalogue.metric import Unit
 from gpuscope_generator.promql import gauge, info
 
 __all__ = [
+    "JOB_CLOCK",
     "OWNED",
     "POD",
     "POD_COMPUTE_ACTIVE",
@@ -175,6 +176,17 @@ WORKLOAD_CLASS = info(
     *WORKLOAD,
     "class",
     meaning="How it uses its GPUs: saturated, resident_idle, memory_bound, compute_bound_small, underused, allocated_idle, allocated_unused.",
+)
+
+JOB_CLOCK = gauge(
+    "workload:busy_clock_hertz:median5m",
+    "cluster",
+    "namespace",
+    "workload",
+    "team",
+    "model",
+    unit=Unit.HERTZ,
+    meaning="Median SM clock of the GPUs of a workload that work, of four and more of one model.",
 )
 
 TEAM_GPUS = gauge("team:gpus:count", *TEAM, "state", meaning="GPUs that a team holds: allocated, and of these idle.")

@@ -7,7 +7,7 @@ from gpuscope_generator.promql import select
 from gpuscope_generator.rules.alert import WORKLOAD, Alert, Audience, Scope
 from gpuscope_generator.settings import Settings
 
-__all__ = ["annotations_of", "labels_of"]
+__all__ = ["annotations_of", "asked", "labels_of"]
 
 
 def labels_of(alert: Alert, settings: Settings) -> dict[str, str]:
@@ -43,11 +43,15 @@ def annotations_of(alert: Alert, settings: Settings) -> dict[str, str]:
 
 
 def _location(alert: Alert) -> str:
-    if alert.scope is Scope.GPU:
-        serial = _asked(select(gpu.SERIAL, cluster="%q", uuid="%q").text, "cluster", "uuid")
-        tail = f'{{{{ with {serial} }}}}, serial {{{{ . | first | label "serial" }}}}{{{{ end }}}}'
-        return "node {{ $labels.node }}, GPU {{ $labels.gpu }}, {{ $labels.uuid }}" + tail
     known = alert.expression.labels or frozenset()
+    # Not every cluster knows its racks: then the label is empty.
+    rack = "{{ with $labels.rack }}rack {{ . }}, {{ end }}" if "rack" in known and alert.scope is not Scope.RACK else ""
+    if alert.scope is Scope.GPU:
+        serial = asked(select(gpu.SERIAL, cluster="%q", uuid="%q").text, "cluster", "uuid")
+        tail = f'{{{{ with {serial} }}}}, serial {{{{ . | first | label "serial" }}}}{{{{ end }}}}'
+        return f"{rack}node {{{{ $labels.node }}}}, GPU {{{{ $labels.gpu }}}}, {{{{ $labels.uuid }}}}{tail}"
+    if alert.scope is Scope.MONITORING:
+        return "{{ with $labels.node }}node {{ . }}{{ end }}" if "node" in known else ""
     words = {
         "rack": "rack",
         "node": "node",
@@ -58,13 +62,15 @@ def _location(alert: Alert) -> str:
         "queue": "queue",
         "model": "model",
     }
+    if rack:
+        del words["rack"]
     parts = [f"{word} {{{{ $labels.{label} }}}}" for label, word in words.items() if label in known]
     if "workload" in known:
         # Jobs of Slurm have no namespace.
         parts.append("{{ with $labels.namespace }}namespace {{ . }}, {{ end }}workload {{ $labels.workload }}")
     elif "namespace" in known:
         parts.append("{{ with $labels.namespace }}namespace {{ . }}{{ end }}")
-    return ", ".join(parts)
+    return rack + ", ".join(parts)
 
 
 def _owner(alert: Alert) -> str:
@@ -74,20 +80,20 @@ def _owner(alert: Alert) -> str:
         team = "{{ with $labels.team }}, team {{ . }}{{ end }}" if "team" in known else ""
         return f"{WORKLOAD}{team}" if "workload" in known else "{{ with $labels.team }}team {{ . }}{{ end }}"
     if alert.scope is Scope.GPU:
-        asked = _asked(select(gpu.OWNER, cluster="%q", uuid="%q").text, "cluster", "uuid")
+        query = asked(select(gpu.OWNER, cluster="%q", uuid="%q").text, "cluster", "uuid")
     elif alert.scope is Scope.NODE:
         held = select(gpu.OWNER, cluster="%q", node="%q").text
-        asked = _asked(f"group by (namespace, workload, job_id, team) ({held})", "cluster", "node")
+        query = asked(f"group by (namespace, workload, job_id, team) ({held})", "cluster", "node")
     else:
         return ""
     each = (
         "{{ if $index }}; {{ end }}{{ $held.Labels.namespace }}/{{ $held.Labels.workload }}"
         "{{ with $held.Labels.job_id }} (job {{ . }}){{ end }}{{ with $held.Labels.team }}, team {{ . }}{{ end }}"
     )
-    return f"{{{{ range $index, $held := {asked} }}}}{each}{{{{ else }}}}nobody known{{{{ end }}}}"
+    return f"{{{{ range $index, $held := {query} }}}}{each}{{{{ else }}}}nobody known{{{{ end }}}}"
 
 
-def _asked(query: str, *labels: str) -> str:
+def asked(query: str, *labels: str) -> str:
     """A query within a template, with the alert's own labels in it: quotes in them do no harm."""
     arguments = " ".join(f"$labels.{label}" for label in labels)
     return f'query (printf "{query.replace(chr(34) + "%q" + chr(34), "%q")}" {arguments})'

@@ -8,9 +8,12 @@ from gpuscope_generator.rules.levels.demand import demand_rules
 from gpuscope_generator.rules.levels.fault import fault_rules
 from gpuscope_generator.rules.levels.filesystem import filesystem_level_rules
 from gpuscope_generator.rules.levels.fleet import fleet_rules
+from gpuscope_generator.rules.levels.heat import heat_rules
 from gpuscope_generator.rules.levels.model import model_rules
 from gpuscope_generator.rules.levels.node import node_rules
+from gpuscope_generator.rules.levels.noise import noise_rules
 from gpuscope_generator.rules.levels.objective import objective_rules
+from gpuscope_generator.rules.levels.pace import pace_rules
 from gpuscope_generator.rules.levels.partition import partition_rules
 from gpuscope_generator.rules.levels.reliability import reliability_rules
 from gpuscope_generator.rules.levels.team import team_rules
@@ -18,10 +21,13 @@ from gpuscope_generator.rules.levels.workload import workload_rules
 from gpuscope_generator.rules.model import RuleFile
 from gpuscope_generator.rules.sources.amd import amd_rules
 from gpuscope_generator.rules.sources.cadvisor import cadvisor_rules
+from gpuscope_generator.rules.sources.checks import check_rules
 from gpuscope_generator.rules.sources.collector import collector_rules
 from gpuscope_generator.rules.sources.dcgm import dcgm_rules
 from gpuscope_generator.rules.sources.devices import device_rules
 from gpuscope_generator.rules.sources.dynamo import dynamo_rules
+from gpuscope_generator.rules.sources.evaluation import evaluation_rules
+from gpuscope_generator.rules.sources.exporters import exporter_rules
 from gpuscope_generator.rules.sources.filesystem import filesystem_rules
 from gpuscope_generator.rules.sources.fsx import fsx_rules
 from gpuscope_generator.rules.sources.gpfs import gpfs_rules
@@ -44,6 +50,7 @@ from gpuscope_generator.rules.sources.node_exporter import node_exporter_rules
 from gpuscope_generator.rules.sources.node_filesystem import node_filesystem_rules
 from gpuscope_generator.rules.sources.nvsentinel import nvsentinel_rules
 from gpuscope_generator.rules.sources.ports import port_rules
+from gpuscope_generator.rules.sources.racks import rack_rules
 from gpuscope_generator.rules.sources.ray_train import ray_train_rules
 from gpuscope_generator.rules.sources.scaling import scaling_rules
 from gpuscope_generator.rules.sources.sglang import sglang_rules
@@ -65,6 +72,10 @@ RECORDING_FILES = (
     collector_rules,
     kubernetes_rules,
     maintenance_rules,
+    rack_rules,
+    exporter_rules,
+    check_rules,
+    evaluation_rules,
     cadvisor_rules,
     node_exporter_rules,
     port_rules,
@@ -103,9 +114,11 @@ RECORDING_FILES = (
     fsx_rules,
     fault_rules,
     node_rules,
+    heat_rules,
     fleet_rules,
     partition_rules,
     workload_rules,
+    pace_rules,
     team_rules,
     model_rules,
     filesystem_level_rules,
@@ -113,6 +126,7 @@ RECORDING_FILES = (
     reliability_rules,
     demand_rules,
     objective_rules,
+    noise_rules,
 )
 """One function a file: settings in, rules out."""
 

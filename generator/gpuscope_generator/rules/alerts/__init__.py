@@ -15,8 +15,10 @@ from gpuscope_generator.rules.alerts.monitoring import monitoring_alerts
 from gpuscope_generator.rules.alerts.network import network_alerts
 from gpuscope_generator.rules.alerts.queues import queue_alerts
 from gpuscope_generator.rules.alerts.recovery_action import recovery_action_alerts
+from gpuscope_generator.rules.alerts.scheduler import scheduler_alerts
 from gpuscope_generator.rules.alerts.serving import serving_alerts
 from gpuscope_generator.rules.alerts.storage import storage_alerts
+from gpuscope_generator.rules.alerts.thermal import thermal_alerts
 from gpuscope_generator.rules.alerts.usage import usage_alerts
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
@@ -37,6 +39,8 @@ ALERT_FILES = (
     job_alerts,
     goodput_alerts,
     serving_alerts,
+    thermal_alerts,
+    scheduler_alerts,
 )
 """One function a file: settings in, rules out."""
 
