@@ -82,7 +82,7 @@ def server_limits(settings: Settings) -> TimeSeries:
         queries=tuple(
             Query(
                 expression=topk(10, max_by(of_filesystems(filesystem.SERVER_USE, resource=limit), *_SERVER)),
-                legend=f"{limit} {{{{filesystem}}}} {{{{server}}}}",
+                legend=f"{limit.replace('_', ' ')} {{{{filesystem}}}} {{{{server}}}}",
             )
             for limit in limits
         ),
@@ -113,6 +113,7 @@ def server_balance() -> TimeSeries:
         width=8,
         low=0,
         high=1,
+        spaced_names=True,
         no_value=_NO_FSX,
     )
 

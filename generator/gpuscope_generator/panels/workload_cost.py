@@ -91,7 +91,7 @@ def idle_share_by_workload(settings: Settings) -> BarGauge:
         ),
         queries=(Query(expression=idle.compare(">", 0), legend="{{namespace}} {{workload}}", instant=True),),
         unit=Unit.COUNT,
-        decimals=1,
+        decimals=2,
         width=12,
         no_value="No idle GPU-hours, or no activity is known",
     )
