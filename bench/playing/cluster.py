@@ -29,7 +29,6 @@ CLUSTER = "sim"
 START_S = 600.0
 """Unix time of the first minute: promtool's tests begin at 0, and a rule that looks at the clock sees that."""
 SETTLING_S = 20.0
-MINUTE_S = 60.0
 _AGENT = Path(__file__).with_name("agent.py")
 _LIMIT_S = 1800
 
@@ -46,6 +45,7 @@ class Fleet:
         profiles: of the simulated cluster.
         sources: which of its exporters are there.
         minutes: for how long.
+        step_s: seconds from scrape to scrape.
     """
 
     nodes: Mapping[str, Mapping[str, Any]]
@@ -53,10 +53,16 @@ class Fleet:
     profiles: Sequence[str] = ("native", "healthy")
     sources: Sequence[str] = ("kube-state", "node", "vllm", "kueue", "jobset")
     minutes: int = 60
+    step_s: int = 60
+
+    @property
+    def scrapes(self) -> int:
+        """How often each target is asked."""
+        return self.minutes * 60 // self.step_s
 
 
 def played(fleet: Fleet, keep: frozenset[str], cache: Path | None = None) -> Series:
-    """All series of all targets; one value, or ``None``, for each minute.
+    """All series of all targets; one value, or ``None``, for each scrape.
 
     Args:
         fleet: what is played.
@@ -67,7 +73,7 @@ def played(fleet: Fleet, keep: frozenset[str], cache: Path | None = None) -> Ser
         files = {name: Path(folder) / f"{name}.yaml" for name in fleet.nodes}
         for name, value in fleet.nodes.items():
             files[name].write_text(yaml.safe_dump(dict(value), sort_keys=False))
-        agents = [pool.submit(_agent, name, files[name], fleet.minutes, cache) for name in fleet.agents]
+        agents = [pool.submit(_agent, name, files[name], fleet, cache) for name in fleet.agents]
         found = _others(fleet, files, keep)
         for one in agents:
             found |= {key: values for key, values in one.result().items() if key.partition("{")[0] in keep}
@@ -85,19 +91,19 @@ def _others(fleet: Fleet, files: Mapping[str, Path], keep: frozenset[str]) -> Se
         for one in endpoints(Plan(plan.shapes, tuple(fleet.sources)), worlds)
     ]  # fmt: skip
     clock.advance(SETTLING_S)
-    for _ in range(fleet.minutes):
+    for _ in range(fleet.scrapes):
         for one, recorder in targets:
             recorder.take(one.target.render())
-        clock.advance(MINUTE_S)
+        clock.advance(fleet.step_s)
     found: Series = {}
     for _, recorder in targets:
         found |= recorder.series
     return found
 
 
-def _agent(node: str, scenario: Path, minutes: int, cache: Path | None) -> Series:
+def _agent(node: str, scenario: Path, fleet: Fleet, cache: Path | None) -> Series:
     request = {
-        "node": node, "start": START_S, "minutes": minutes,
+        "node": node, "start": START_S, "scrapes": fleet.scrapes, "step": fleet.step_s,
         "labels": {"cluster": CLUSTER, "job": "gpuscope", "node": node, "instance": f"{node}:9836"},
     }  # fmt: skip
     told = json.dumps(request | {"text": scenario.read_text()}, sort_keys=True)

@@ -101,12 +101,12 @@ def stories(file: Path) -> dict[str, Story]:
     """
     usual = yaml.safe_load(file.with_name("cluster.yaml").read_text(encoding="utf-8"))
     document = yaml.safe_load(file.read_text(encoding="utf-8"))
-    usual["minutes"] = document["minutes"]
+    usual |= {"minutes": document["minutes"], "step": document.get("step", 60)}
     return {name: _story(name, usual, value) for name, value in document["stories"].items()}
 
 
 def play(
-    told: Sequence[Story], *, promtool: str = "promtool", cache: Path | None = None, everything: bool = False
+    told: Sequence[Story], *, promtool: str | Path = "promtool", cache: Path | None = None, everything: bool = False
 ) -> dict[str, list[Firing]]:
     """All alerts that fire in each story, but for the dead-man's switch.
 
@@ -128,9 +128,11 @@ def play(
         whole = changed(played(story.fleet, names_read(), cache), story.changes)
         series |= {_renamed(key, story.name): values for key, values in whole.items()}
         also |= {_renamed(key, story.name): values for key, values in story.also.items()}
-    minutes = max(story.fleet.minutes for story in told)
+    scrapes, step_s = max((story.fleet.scrapes, story.fleet.step_s) for story in told)
     with tempfile.TemporaryDirectory(prefix="gpuscope-rules-") as folder:
-        firing = timeline(series, minutes, Path(folder), promtool=promtool, also=also, everything=everything)
+        firing = timeline(
+            series, scrapes, Path(folder), promtool=promtool, step_s=step_s, also=also, everything=everything
+        )  # fmt: skip
     found: dict[str, list[Firing]] = {story.name: [] for story in told}
     for one in firing:
         found.setdefault(one.labels.get("cluster", ""), []).append(one)
@@ -172,7 +174,7 @@ def _story(name: str, usual: Mapping[str, Any], value: Mapping[str, Any]) -> Sto
     nodes = {key: {"title": f"node {key}", **usual["node"], **node} for key, node in nodes.items()}
     fleet = Fleet(
         nodes=nodes, agents=value.get("agents", list(nodes)), minutes=value.get("minutes", usual["minutes"]),
-        profiles=value.get("profiles", usual["profiles"]), sources=value.get("sources", usual["sources"]),
+        profiles=value.get("profiles", usual["profiles"]), sources=value.get("sources", usual["sources"]), step_s=usual["step"],
     )  # fmt: skip
     return Story(
         name, value["title"], fleet, [Change.of(one) for one in value.get("changes", ())], value.get("also", {}),

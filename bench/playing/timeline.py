@@ -26,7 +26,6 @@ _SERIES = re.compile(r'\{((?:[^"{}]|"(?:[^"\\]|\\.)*")*)\} ')
 _DURATION = re.compile(r"(\d+)([dhms])")
 _SECONDS = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
 _LIMIT_S = 3600
-_BEFORE = int(START_S // 60)
 _SOURCES = {
     "dcgm": ("DCGM_",), "amd": ("amd_", "gpu_"), "vllm": ("vllm",), "sglang": ("sglang",), "tgi": ("tgi_",),
     "triton": ("nv_",), "trtllm": ("trtllm",), "dynamo": ("dynamo",), "hyperpod-inference": ("hyperpod", "model_"),
@@ -101,16 +100,17 @@ def _useful(series: Sequence[str]) -> Mapping[str, str]:
 
 
 def timeline(
-    series: Series, minutes: int, folder: Path, *, promtool: str = "promtool", also: Mapping[str, str] | None = None,
-    everything: bool = False,
+    series: Series, scrapes: int, folder: Path, *, promtool: str | Path = "promtool", step_s: int = 60,
+    also: Mapping[str, str] | None = None, everything: bool = False,
 ) -> list[Firing]:  # fmt: skip
-    """Evaluates all rules every minute.
+    """Evaluates all rules as often as is scraped.
 
     Args:
-        series: one value, or ``None``, for each minute.
-        minutes: how many.
+        series: one value, or ``None``, for each scrape.
+        scrapes: how many.
         folder: an empty folder.
         promtool: program.
+        step_s: seconds between them.
         also: further series, in promtool's notation.
         everything: also files of rules whose source is not there.
 
@@ -125,20 +125,21 @@ def timeline(
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     order = [group["name"] for text in rules.values() for group in yaml.load(text, yaml.CSafeLoader)["groups"]]
-    inputs = [{"series": key, "values": f"_x{_BEFORE} {notation(values)}"} for key, values in series.items()]
-    inputs += [{"series": key, "values": f"_x{_BEFORE} {values}"} for key, values in (also or {}).items()]
+    before = int(START_S // step_s)
+    inputs = [{"series": key, "values": f"_x{before} {notation(values)}"} for key, values in series.items()]
+    inputs += [{"series": key, "values": f"_x{before} {values}"} for key, values in (also or {}).items()]
     document = {
         "rule_files": list(rules),
-        "evaluation_interval": "1m",
+        "evaluation_interval": f"{step_s}s",
         # Without it promtool takes the groups in an order that is another one each time.
         "group_eval_order": order,
         "tests": [
             {
-                "interval": "1m",
+                "interval": f"{step_s}s",
                 "input_series": inputs,
                 "promql_expr_test": [
-                    {"expr": _FIRING, "eval_time": f"{minute + _BEFORE}m", "exp_samples": []}
-                    for minute in range(minutes)
+                    {"expr": _FIRING, "eval_time": f"{(place + before) * step_s}s", "exp_samples": []}
+                    for place in range(scrapes)
                 ],
             }
         ],
@@ -155,7 +156,7 @@ def timeline(
     found = _found(done.stdout + done.stderr)
     if done.returncode and not found:
         raise RuntimeError(f"promtool: {(done.stdout + done.stderr)[-4000:]}")
-    return _joined(found, minutes)
+    return _joined(found, range(0, scrapes * step_s // 60, step_s // 60 or 1))
 
 
 def _found(output: str) -> dict[int, set[str]]:
@@ -165,24 +166,25 @@ def _found(output: str) -> dict[int, set[str]]:
     for line in output.splitlines():
         if match := _TIME.match(line):
             parts = _DURATION.findall(match[1])
-            minute = sum(int(count) * _SECONDS[unit] for count, unit in parts) // 60 - _BEFORE
+            minute = sum(int(count) * _SECONDS[unit] for count, unit in parts) // 60 - int(START_S // 60)
         elif line.startswith("        got: "):
             found[minute] = {match[1] for match in _SERIES.finditer(line)}
     return found
 
 
-def _joined(found: Mapping[int, set[str]], minutes: int) -> list[Firing]:
+def _joined(found: Mapping[int, set[str]], minutes: range) -> list[Firing]:
     done: list[Firing] = []
     since: dict[str, int] = {}
-    for minute in range(minutes + 1):
-        now = found.get(minute, set())
-        for key in [key for key in since if key not in now or minute == minutes]:
+    for minute in [*minutes, None]:
+        now = set() if minute is None else found.get(minute, set())
+        for key in [key for key in since if key not in now]:
             labels = labels_of(key)
             name = labels.pop("alertname")
             for label in ("__name__", "alertstate"):
                 labels.pop(label, None)
-            done.append(Firing(name, labels, since.pop(key), minute if minute < minutes else None))
+            done.append(Firing(name, labels, since.pop(key), minute))
         for key in now - set(since):
+            assert minute is not None
             since[key] = minute
     return sorted(done, key=lambda one: (one.begin, one.name, sorted(one.labels.items())))
 
