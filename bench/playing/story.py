@@ -177,7 +177,7 @@ def _story(name: str, usual: Mapping[str, Any], value: Mapping[str, Any]) -> Sto
         profiles=value.get("profiles", usual["profiles"]), sources=value.get("sources", usual["sources"]), step_s=usual["step"],
     )  # fmt: skip
     return Story(
-        name, value["title"], fleet, [Change.of(one) for one in value.get("changes", ())], value.get("also", {}),
+        name, value["title"], fleet, [Change.of(one) for one in (*usual["changes"], *value.get("changes", ()))], value.get("also", {}),
         [Expected.of(one) for one in value.get("alerts", ())], value.get("allowed", ()),
     )  # fmt: skip
 
