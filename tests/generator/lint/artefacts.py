@@ -65,7 +65,7 @@ def recorded() -> set[str]:
 @functools.cache
 def contract() -> dict[str, Series]:
     """Every declared series, by name."""
-    found = {}
+    found: dict[str, Series] = {}
     for module in pkgutil.iter_modules(normalized.__path__):
         for value in vars(importlib.import_module(f"{normalized.__name__}.{module.name}")).values():
             if isinstance(value, Series):
