@@ -15,16 +15,29 @@ local changed(found, changes) =
   local c = $._config,
   assert std.setDiff(std.objectFields(c), ["cluster_label", "editable", "extra_tags", "intervals", "link_prefix", "runbook_prefix", "scrape_interval", "thresholds"]) == [] :
          'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c), ["cluster_label", "editable", "extra_tags", "intervals", "link_prefix", "runbook_prefix", "scrape_interval", "thresholds"])),
-  assert std.setDiff(std.objectFields(c.thresholds), ["allocated_idle_peak_ratio", "allocated_idle_ratio", "app_fault_workloads", "checkpoint_age_seconds", "checkpoint_write_minutes", "evaluating_ratio", "failed_critical_gpus", "first_step_minutes", "free_gpus_low_ratio", "goodput_min_gpu_hours", "goodput_objective", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inodes_low_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "link_flaps_per_hour", "low_utilization_ratio", "mass_fault_nodes", "memory_held_ratio", "memory_high_ratio", "metadata_slo_seconds", "mounts_down_ratio", "nvlink_errors_per_hour", "pcie_replays_per_hour", "port_errors_per_hour", "queue_min_workloads", "queue_wait_objective", "queue_wait_slo_seconds", "rare_busy_ratio", "repeated_faults", "restarts_per_hour", "slo_min_requests", "slo_objective", "stale_seconds", "stall_critical_gpus", "stall_minutes", "statfs_slo_seconds", "storage_critical_ratio", "storage_fill_hours", "storage_full_ratio", "storage_high_ratio", "temperature_margin_celsius", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio"]) == [] :
-         'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c.thresholds), ["allocated_idle_peak_ratio", "allocated_idle_ratio", "app_fault_workloads", "checkpoint_age_seconds", "checkpoint_write_minutes", "evaluating_ratio", "failed_critical_gpus", "first_step_minutes", "free_gpus_low_ratio", "goodput_min_gpu_hours", "goodput_objective", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inodes_low_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "link_flaps_per_hour", "low_utilization_ratio", "mass_fault_nodes", "memory_held_ratio", "memory_high_ratio", "metadata_slo_seconds", "mounts_down_ratio", "nvlink_errors_per_hour", "pcie_replays_per_hour", "port_errors_per_hour", "queue_min_workloads", "queue_wait_objective", "queue_wait_slo_seconds", "rare_busy_ratio", "repeated_faults", "restarts_per_hour", "slo_min_requests", "slo_objective", "stale_seconds", "stall_critical_gpus", "stall_minutes", "statfs_slo_seconds", "storage_critical_ratio", "storage_fill_hours", "storage_full_ratio", "storage_high_ratio", "temperature_margin_celsius", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio"])),
+  assert std.setDiff(std.objectFields(c.thresholds), ["allocated_idle_peak_ratio", "allocated_idle_ratio", "app_fault_workloads", "check_stale_seconds", "checkpoint_age_seconds", "checkpoint_write_minutes", "evaluating_ratio", "exporters_down_ratio", "failed_critical_gpus", "first_step_minutes", "free_gpus_low_ratio", "goodput_min_gpu_hours", "goodput_objective", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inodes_low_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "link_flaps_per_hour", "low_utilization_ratio", "mass_fault_nodes", "memory_held_ratio", "memory_high_ratio", "metadata_slo_seconds", "mounts_down_ratio", "nvlink_errors_per_hour", "out_of_service_critical_ratio", "out_of_service_ratio", "pages_per_day", "pcie_replays_per_hour", "port_errors_per_hour", "power_brake_ratio", "queue_min_workloads", "queue_wait_objective", "queue_wait_slo_seconds", "rack_thermal_gpus", "rack_thermal_ratio", "rare_busy_ratio", "repeated_faults", "restarts_per_hour", "rule_misses", "slo_min_requests", "slo_objective", "stale_seconds", "stall_critical_gpus", "stall_minutes", "statfs_slo_seconds", "storage_critical_ratio", "storage_fill_hours", "storage_full_ratio", "storage_high_ratio", "straggler_clock_ratio", "temperature_margin_celsius", "thermal_slowdown_margin_celsius", "thermal_slowdown_ratio", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio", "warnings_per_day"]) == [] :
+         'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c.thresholds), ["allocated_idle_peak_ratio", "allocated_idle_ratio", "app_fault_workloads", "check_stale_seconds", "checkpoint_age_seconds", "checkpoint_write_minutes", "evaluating_ratio", "exporters_down_ratio", "failed_critical_gpus", "first_step_minutes", "free_gpus_low_ratio", "goodput_min_gpu_hours", "goodput_objective", "high_busy_ratio", "high_memory_ratio", "idle_minutes", "idle_ratio", "inodes_low_ratio", "inter_token_slo_seconds", "kv_cache_high_ratio", "link_flaps_per_hour", "low_utilization_ratio", "mass_fault_nodes", "memory_held_ratio", "memory_high_ratio", "metadata_slo_seconds", "mounts_down_ratio", "nvlink_errors_per_hour", "out_of_service_critical_ratio", "out_of_service_ratio", "pages_per_day", "pcie_replays_per_hour", "port_errors_per_hour", "power_brake_ratio", "queue_min_workloads", "queue_wait_objective", "queue_wait_slo_seconds", "rack_thermal_gpus", "rack_thermal_ratio", "rare_busy_ratio", "repeated_faults", "restarts_per_hour", "rule_misses", "slo_min_requests", "slo_objective", "stale_seconds", "stall_critical_gpus", "stall_minutes", "statfs_slo_seconds", "storage_critical_ratio", "storage_fill_hours", "storage_full_ratio", "storage_high_ratio", "straggler_clock_ratio", "temperature_margin_celsius", "thermal_slowdown_margin_celsius", "thermal_slowdown_ratio", "ttft_slo_seconds", "unknown_fault_ratio", "unused_memory_ratio", "warnings_per_day"])),
   assert std.setDiff(std.objectFields(c.intervals), ["aggregate", "cloudwatch", "normalize", "slow"]) == [] :
          'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c.intervals), ["aggregate", "cloudwatch", "normalize", "slow"])),
-  assert c.thresholds.idle_ratio == 0.01 : 'thresholds.idle_ratio needs the generator',
+  assert c.thresholds.allocated_idle_peak_ratio == 0.1 : 'thresholds.allocated_idle_peak_ratio needs the generator',
+  assert c.thresholds.allocated_idle_ratio == 0.05 : 'thresholds.allocated_idle_ratio needs the generator',
+  assert c.thresholds.checkpoint_write_minutes == 30 : 'thresholds.checkpoint_write_minutes needs the generator',
+  assert c.thresholds.first_step_minutes == 30 : 'thresholds.first_step_minutes needs the generator',
+  assert c.thresholds.free_gpus_low_ratio == 0.05 : 'thresholds.free_gpus_low_ratio needs the generator',
+  assert c.thresholds.goodput_min_gpu_hours == 64 : 'thresholds.goodput_min_gpu_hours needs the generator',
+  assert c.thresholds.goodput_objective == 0.9 : 'thresholds.goodput_objective needs the generator',
   assert c.thresholds.inter_token_slo_seconds == 0.1 : 'thresholds.inter_token_slo_seconds needs the generator',
+  assert c.thresholds.mounts_down_ratio == 0.05 : 'thresholds.mounts_down_ratio needs the generator',
+  assert c.thresholds.pages_per_day == 5.0 : 'thresholds.pages_per_day needs the generator',
+  assert c.thresholds.power_brake_ratio == 0.4 : 'thresholds.power_brake_ratio needs the generator',
   assert c.thresholds.queue_min_workloads == 20 : 'thresholds.queue_min_workloads needs the generator',
   assert c.thresholds.queue_wait_slo_seconds == 2560.0 : 'thresholds.queue_wait_slo_seconds needs the generator',
   assert c.thresholds.slo_objective == 0.99 : 'thresholds.slo_objective needs the generator',
+  assert c.thresholds.stall_minutes == 10 : 'thresholds.stall_minutes needs the generator',
+  assert c.thresholds.thermal_slowdown_margin_celsius == 1.0 : 'thresholds.thermal_slowdown_margin_celsius needs the generator',
+  assert c.thresholds.thermal_slowdown_ratio == 0.5 : 'thresholds.thermal_slowdown_ratio needs the generator',
   assert c.thresholds.ttft_slo_seconds == 2.5 : 'thresholds.ttft_slo_seconds needs the generator',
+  assert c.thresholds.warnings_per_day == 50.0 : 'thresholds.warnings_per_day needs the generator',
   _config+:: {
     "cluster_label": "cluster",
     "thresholds": {
@@ -45,6 +58,19 @@ local changed(found, changes) =
       "high_busy_ratio": 0.6,
       "rare_busy_ratio": 0.1,
       "unused_memory_ratio": 0.01,
+      "exporters_down_ratio": 0.1,
+      "check_stale_seconds": 300.0,
+      "rule_misses": 5.0,
+      "thermal_slowdown_ratio": 0.5,
+      "thermal_slowdown_margin_celsius": 1.0,
+      "power_brake_ratio": 0.4,
+      "rack_thermal_ratio": 0.25,
+      "rack_thermal_gpus": 4,
+      "straggler_clock_ratio": 0.85,
+      "out_of_service_ratio": 0.05,
+      "out_of_service_critical_ratio": 0.15,
+      "pages_per_day": 5.0,
+      "warnings_per_day": 50.0,
       "stale_seconds": 120.0,
       "allocated_idle_ratio": 0.05,
       "allocated_idle_peak_ratio": 0.1,
@@ -2992,6 +3018,7 @@ local changed(found, changes) =
         '7': {
           'panels': {
             '0': {
+              'description': 'Every MIG instance of the chosen node and GPU: its profile, its slices of the GPU\'s seven, the pod or job that holds it, and what it does. Rows of one GPU stand together.\n\n**Source:** the gpuscope agent, or dcgm-exporter; owners from kubelet, from the exporter, or from Slurm.\n\n**Good:** Instances that are held work: activity above ' + '%.0f' % (c.thresholds.idle_ratio * 100) + '%.\n\n**What to do:** Open the owner of an idle instance on the task board, and the GPU on the cluster board.',
               'fieldConfig': {
                 'overrides': {
                   '3': {
@@ -3721,6 +3748,75 @@ local changed(found, changes) =
             'rules': {
               '0': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node) (label_replace(label_replace(label_join(gpuscope_scheduler_node_state{state="maintenance"} == 1, "node", ";", "exported_node", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) or on (cluster, node) group by (cluster, node) (label_replace(label_replace(kube_node_spec_taint{key=~"(.+/)?(scheduled-)?maintenance|(.+/)?impending-node-termination|karpenter.sh/disrupted|ToBeDeletedByClusterAutoscaler|(medik8s|kubevirt).io/drain"}, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) or on (cluster, node) group by (cluster, node) (label_replace(label_replace(slurm_node_info{state_is_maintenance="true"}, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "node", "$1", "node_name", "(.*)")) or on (cluster, node) group by (cluster, node) (label_replace(label_replace(slurm_node_cpu_total{status=~"maint.*"}, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) or on (cluster, node) node:ready:bool * 0',
+              },
+            },
+          },
+        },
+      }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/racks.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.aggregate) + 's',
+            'rules': {
+              '0': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'topk by (cluster, node) (1, group by (cluster, node, rack) (label_replace(label_replace(label_replace(kube_node_labels{label_topology_kubernetes_io_rack!=""}, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "rack", "$1", "label_topology_kubernetes_io_rack", "(.*)")) or on (cluster, node) group by (cluster, node, rack) (label_replace(label_replace(label_replace(kube_node_labels{label_cloud_google_com_gce_topology_subblock!=""}, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "rack", "$1", "label_cloud_google_com_gce_topology_subblock", "(.*)")) or on (cluster, node) group by (cluster, node, rack) (label_replace(label_replace(label_replace(kube_node_labels{label_rack!=""}, "node", "$1", "exported_node", "(.+)"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "rack", "$1", "label_rack", "(.*)")))',
+              },
+            },
+          },
+        },
+      }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/exporters.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.aggregate) + 's',
+            'rules': {
+              '0': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, job, instance) (label_replace(label_replace(label_join(gpuscope_up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"))',
+              },
+              '1': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, job, instance) (label_replace(label_replace(label_join(DCGM_FI_DEV_GPU_TEMP or DCGM_FI_DEV_GPU_TEMP_CELSIUS or DCGM_FI_DEV_FB_USED or DCGM_FI_PROF_GR_ENGINE_ACTIVE, "node", ";", "node", "Hostname", "hostname", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"))',
+              },
+              '2': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, job, instance) (label_replace(label_replace(label_join(gpu_nodes_total or gpu_gfx_activity or gpu_package_power, "node", ";", "node", "hostname", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"))',
+              },
+              '4': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'count by (cluster, node) (group by (cluster, node, job, instance) ((last_over_time(node:gpu_exporter:union[15m]) or max_over_time(node:gpu_exporter:union[1d:10m])) and on (cluster, job, instance) max by (cluster, job, instance) (label_replace(label_replace(label_join(up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) == 0)) or on (cluster, node) (group by (cluster, node) (node:gpus:count{state="expected"} > 0) or group by (cluster, node) (node:counted_model:union)) and on (cluster, node) (group by (cluster, node) (node:ready:bool == 1) or group by (cluster, node) (node:instance:union)) and on (cluster) group by (cluster) (node:gpu_exporter:union) unless on (cluster, node) node:gpu_exporter:union or count by (cluster, node) (group by (cluster, node, job, instance) (node:gpu_exporter:union)) * 0',
+              },
+            },
+          },
+        },
+      }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/checks.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.aggregate) + 's',
+            'rules': {
+              '0': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, node, check) (label_replace(label_replace(label_replace(label_join(gpuscope_cycle_last_success_timestamp_seconds, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "check", "$1 cycle", "tier", "(.*)")) * (-1) + time()',
+              },
+              '1': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, check) (label_replace(label_replace(gpuscope_collector_last_success_timestamp_seconds, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "check", "$1 by the collector", "scheduler", "(.*)")) * (-1) + time()',
+              },
+              '2': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'group by (cluster, node, check) (label_replace(label_replace(label_replace(label_join(gpuscope_ready, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 0 and on (cluster, node) label_replace(label_replace(label_join(gpuscope_up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 1, "check", "first cycle", "check", ".*")) or group by (cluster, node, check) (label_replace(label_replace(label_replace(label_join(gpuscope_collector_success, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 0, "check", "$1", "collector", "(.*)") and on (cluster, node) label_replace(label_replace(label_join(gpuscope_up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 1) or group by (cluster, node, check) (label_replace(label_replace(label_replace(label_join(gpuscope_event_watcher_up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 0 unless on (cluster, node) label_replace(label_replace(label_join(gpuscope_kernel_log_up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 1, "check", "XID errors", "check", ".*")) or group by (cluster, node, check) (label_replace(label_replace(label_replace(label_join(gpuscope_attribution_source_failure_info, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "check", "allocations from $1", "source", "(.*)")) or group by (cluster, node, check) (label_replace(label_replace(label_replace(label_join(gpuscope_gpu_recovery_action{action="unknown"}, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)") == 1, "check", "recovery action", "check", ".*"))',
+              },
+              '3': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'max by (cluster, scheduler) (label_replace(gpuscope_collector_source_up, "cluster", "$1", "' + c.cluster_label + '", "(.+)")) or on (cluster, scheduler) group by (cluster, scheduler) (label_replace(group by (cluster, source) (source:present:bool{source=~"kueue|volcano|slurm"}) or group by (cluster, source) (source:present:bool{source=~"training-operator|jobset|hyperpod"}), "scheduler", "$1", "source", "(.*)")) unless on (cluster, scheduler) label_replace(max by (cluster) (label_replace(gpuscope_collector_source_up{scheduler="slurm"}, "cluster", "$1", "' + c.cluster_label + '", "(.+)")), "scheduler", "slurm", "scheduler", ".*") or on (cluster, scheduler) (group by (cluster, scheduler) (label_replace((group by (cluster, source) (max_over_time(source:present:bool{source=~"kueue|volcano|slurm"}[1d:10m]) unless on (cluster, source) source:present:bool{source=~"kueue|volcano|slurm"}) or group by (cluster, source) (max_over_time(source:target:union{source=~"training-operator|jobset|hyperpod"}[1d:10m]) and on (cluster, job, instance) max by (cluster, job, instance) (label_replace(label_replace(label_join(up, "node", ";", "node", "instance"), "node", "$1", "node", ";*([^;:]+).*"), "cluster", "$1", "' + c.cluster_label + '", "(.+)")) == 0)) unless on (cluster, source) (group by (cluster, source) (source:present:bool{source=~"kueue|volcano|slurm"}) or group by (cluster, source) (source:present:bool{source=~"training-operator|jobset|hyperpod"})), "scheduler", "$1", "source", "(.*)")) unless on (cluster, scheduler) label_replace(max by (cluster) (label_replace(gpuscope_collector_source_up{scheduler="slurm"}, "cluster", "$1", "' + c.cluster_label + '", "(.+)")), "scheduler", "slurm", "scheduler", ".*")) * 0',
+              },
+            },
+          },
+        },
+      }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/evaluation.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.aggregate) + 's',
+            'rules': {
+              '0': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, group) (label_replace(label_replace(increase(prometheus_rule_evaluation_failures_total{rule_group=~"(.*;)?gpuscope-.*"}[10m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "group", "$1", "rule_group", "(?:.*;)?(.*)")) > 0 or sum by (cluster, group) (label_replace(label_replace(increase(cortex_prometheus_rule_evaluation_failures_total{rule_group=~"(.*;)?gpuscope-.*"}[10m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "group", "$1", "rule_group", "(?:.*;)?(.*)")) > 0 or sum by (cluster, group) (label_replace(label_replace(increase(vmalert_recording_rules_errors_total{group=~"(.*;)?gpuscope-.*"}[10m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "group", "$1", "group", "(?:.*;)?(.*)")) > 0 or sum by (cluster, group) (label_replace(label_replace(increase(vmalert_alerting_rules_errors_total{group=~"(.*;)?gpuscope-.*"}[10m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "group", "$1", "group", "(?:.*;)?(.*)")) > 0',
+              },
+              '1': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, group) (label_replace(label_replace(increase(prometheus_rule_group_iterations_missed_total{rule_group=~"(.*;)?gpuscope-.*"}[10m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "group", "$1", "rule_group", "(?:.*;)?(.*)")) > 0 or sum by (cluster, group) (label_replace(label_replace(increase(cortex_prometheus_rule_group_iterations_missed_total{rule_group=~"(.*;)?gpuscope-.*"}[10m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "group", "$1", "rule_group", "(?:.*;)?(.*)")) > 0 or sum by (cluster, group) (label_replace(label_replace(increase(vmalert_iteration_missed_total{group=~"(.*;)?gpuscope-.*"}[10m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "group", "$1", "group", "(?:.*;)?(.*)")) > 0',
               },
             },
           },
@@ -5892,6 +5988,18 @@ local changed(found, changes) =
           },
         },
       }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/level-heat.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
+                'expr': 'count by (cluster, node) (max by (cluster, node, gpu, uuid) (avg_over_time(gpu:throttled:ratio_rate5m{reason=~"hw_thermal|sw_thermal"}[5m])) > ' + '%.12g' % (c.thresholds.thermal_slowdown_ratio) + ' or max by (cluster, node, gpu, uuid) (gpu:temperature_headroom_celsius:union) <= ' + '%.12g' % (c.thresholds.thermal_slowdown_margin_celsius) + ') or max by (cluster, node) (node:gpus:count{state="present"}) * 0',
+              },
+            },
+          },
+        },
+      }).groups,
       changed(std.parseYaml(importstr '../alert_rules/recording/level-fleet.yaml'), {
         'groups': {
           '0': {
@@ -5947,6 +6055,13 @@ local changed(found, changes) =
                 'expr': 'group by (cluster, namespace, workload_kind, workload, team, queue) (workload:compute_active:ratio_avg1h < ' + '%.12g' % (c.thresholds.high_busy_ratio) + ' and workload:gpu_memory_used:ratio_avg1h < ' + '%.12g' % (c.thresholds.high_memory_ratio) + ' unless on (cluster, namespace, workload_kind, workload, team, queue) (workload:compute_active:ratio_avg1h < ' + '%.12g' % (c.thresholds.idle_ratio) + ' and workload:gpu_memory_used:ratio_avg1h <= ' + '%.12g' % (c.thresholds.unused_memory_ratio) + ' and on (cluster, namespace, workload_kind, workload, team, queue) workload:gpus:count{state="allocated"} offset ' + '%.12g' % (c.thresholds.idle_minutes) + 'm or on (cluster, namespace, workload_kind, workload, team, queue) max_over_time(workload:compute_active:sum[' + '%.12g' % (c.thresholds.idle_minutes) + 'm]) / (max by (cluster, namespace, workload_kind, workload, team, queue) (max_over_time(workload:gpus:count{state="allocated"}[' + '%.12g' % (c.thresholds.idle_minutes) + 'm])) > 0) < ' + '%.12g' % (c.thresholds.idle_ratio) + ' and on (cluster, namespace, workload_kind, workload, team, queue) workload:gpus:count{state="allocated"} offset ' + '%.12g' % (c.thresholds.idle_minutes) + 'm and workload:gpu_memory_used:ratio_avg1h > ' + '%.12g' % (c.thresholds.unused_memory_ratio) + '))',
               },
             },
+          },
+        },
+      }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/level-pace.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.aggregate) + 's',
           },
         },
       }).groups,
@@ -6086,6 +6201,21 @@ local changed(found, changes) =
           },
         },
       }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/recording/level-noise.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.slow) + 's',
+            'rules': {
+              '0': {
+                'expr': if c.cluster_label != 'cluster' then 'count by (cluster, team) (label_replace(ALERTS{alertstate="firing",severity="critical",scope!="",audience!=""} unless ALERTS{alertstate="firing",severity="critical",scope!="",audience!=""} offset ' + '%.12g' % (c.intervals.slow) + 's, "cluster", "$1", "' + c.cluster_label + '", "(.+)"))' else 'count by (cluster, team) (ALERTS{alertstate="firing",severity="critical",scope!="",audience!=""} unless ALERTS{alertstate="firing",severity="critical",scope!="",audience!=""} offset ' + '%.12g' % (c.intervals.slow) + 's)',
+              },
+              '1': {
+                'expr': if c.cluster_label != 'cluster' then 'count by (cluster) (label_replace(ALERTS{alertstate="firing",severity="warning",scope!="",audience!=""} unless ALERTS{alertstate="firing",severity="warning",scope!="",audience!=""} offset ' + '%.12g' % (c.intervals.slow) + 's, "cluster", "$1", "' + c.cluster_label + '", "(.+)"))' else 'count by (cluster) (ALERTS{alertstate="firing",severity="warning",scope!="",audience!=""} unless ALERTS{alertstate="firing",severity="warning",scope!="",audience!=""} offset ' + '%.12g' % (c.intervals.slow) + 's)',
+              },
+            },
+          },
+        },
+      }).groups,
     ]),
   },
   prometheusAlerts+:: {
@@ -6099,6 +6229,73 @@ local changed(found, changes) =
                 'annotations': {
                   'runbook_url': '' + c.runbook_prefix + '/Watchdog.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster',
+                },
+              },
+              '1': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuExporterDown.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '2': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuExporterDown.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '3': {
+                'expr': 'count by (cluster) (max by (cluster, node) (node:gpu_exporters:count{state="down"}) > 0 unless on (cluster, node) node:maintenance:bool == 1) / (count by (cluster) (max by (cluster, node) (node:gpu_exporters:count)) > 0) > ' + '%.12g' % (c.thresholds.exporters_down_ratio) + ' and on (cluster) count by (cluster) (max by (cluster, node) (node:gpu_exporters:count{state="down"}) > 0 unless on (cluster, node) node:maintenance:bool == 1) >= 2',
+                'annotations': {
+                  'description': 'On {{ $value | humanizePercentage }} of the nodes with GPUs an exporter does not answer; more than ' + '%.0f' % (c.thresholds.exporters_down_ratio * 100) + ' % at once is one fault of all, and not many of single nodes.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuExporterDownMany.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
+                },
+              },
+              '4': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuSeriesMissing.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '5': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuReadingsFrozen.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}&var-gpu={{ $labels.gpu | urlquery }}',
+                },
+              },
+              '6': {
+                'expr': 'max by (cluster, node, check) (node:check_age_seconds:max) > ' + '%.12g' % (c.thresholds.check_stale_seconds),
+                'annotations': {
+                  'description': 'The check {{ $labels.check }}{{ with $labels.node }} on node {{ . }}{{ end }} last succeeded {{ $value | humanizeDuration }} ago; right would be less than ' + '%.0f' % (c.thresholds.check_stale_seconds) + ' s. What it found last is old: its green means nothing.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuCheckStale.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '7': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuCheckUnknown.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '8': {
+                'expr': 'sum by (cluster, group) (cluster:rule_failures:increase10m) > 0 or sum by (cluster, group) (cluster:rule_misses:increase10m) > ' + '%.12g' % (c.thresholds.rule_misses) + ' or label_replace(group by (cluster) (node:gpu_model:union) unless on (cluster) cluster:info:union, "group", "gpuscope-level-cluster", "group", ".*")',
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuRulesFailing.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
+                },
+              },
+              '9': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuMetricSourceMissing.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
+                },
+              },
+              '10': {
+                'expr': 'sum by (cluster, what, team) (sum_over_time(cluster:alerts_begun:count{what="pages"}[7d])) / 7 > ' + '%.12g' % (c.thresholds.pages_per_day) + ' or sum by (cluster, what, team) (sum_over_time(cluster:alerts_begun:count{what="warnings"}[7d])) / 7 > ' + '%.12g' % (c.thresholds.warnings_per_day),
+                'annotations': {
+                  'description': '{{ $value | printf "%.1f" }} {{ $labels.what }} a day over the last seven days{{ with $labels.team }} for team {{ . }}{{ end }}; right would be at most ' + '%.6g' % (c.thresholds.pages_per_day) + ' pages a day for a team, and ' + '%.6g' % (c.thresholds.warnings_per_day) + ' warnings in all. Beyond that alerts are not read any more.',
+                  'runbook_url': '' + c.runbook_prefix + '/AlertNoiseBudget.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
                 },
               },
             },
@@ -6345,7 +6542,6 @@ local changed(found, changes) =
               '0': {
                 'expr': 'sum by (cluster, namespace, workload_kind, workload, team) (sum by (cluster, namespace, workload_kind, workload, team, node, gpu, uuid) (pod:gpu_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"}) and on (cluster, node, gpu, uuid) (max by (cluster, node, gpu, uuid) (avg_over_time(gpu:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_ratio) + ' and on (cluster, node, gpu, uuid) max by (cluster, node, gpu, uuid) (max_over_time(gpu:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_peak_ratio) + ' and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union offset 20m and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union offset 40m and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union offset 1h) and on (cluster, namespace, workload, node, gpu, uuid) pod:gpu_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"} offset 1h or sum by (cluster, namespace, workload_kind, workload, team, node, gpu, uuid, gi, profile) (pod:mig_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"}) and on (cluster, node, gpu, uuid, gi, profile) (max by (cluster, node, gpu, uuid, gi, profile) (avg_over_time(mig:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_ratio) + ' and on (cluster, node, gpu, uuid, gi, profile) max by (cluster, node, gpu, uuid, gi, profile) (max_over_time(mig:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_peak_ratio) + ' and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union offset 20m and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union offset 40m and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union offset 1h) and on (cluster, namespace, workload, node, gpu, uuid, gi, profile) pod:mig_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"} offset 1h) unless on (cluster, namespace, workload) group by (cluster, namespace, workload) (model:info:union{workload!=""})',
                 'annotations': {
-                  'description': '{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds {{ $value | printf "%.3g" }} GPUs whose compute activity over the last hour was below ' + '%.0f' % (c.thresholds.allocated_idle_ratio * 100) + ' % on average and never reached ' + '%.0f' % (c.thresholds.allocated_idle_peak_ratio * 100) + ' %. Somebody else could use them. Shared GPUs and MIG instances count by their share.',
                   'runbook_url': '' + c.runbook_prefix + '/GpuAllocatedIdle.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-task/task?var-cluster={{ $labels.cluster | urlquery }}&var-namespace={{ $labels.namespace | urlquery }}&var-workload={{ $labels.workload | urlquery }}',
                 },
@@ -6353,7 +6549,6 @@ local changed(found, changes) =
               '1': {
                 'expr': 'sum by (cluster, namespace, workload_kind, workload, team) (sum by (cluster, namespace, workload_kind, workload, team, node, gpu, uuid) (pod:gpu_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"}) and on (cluster, node, gpu, uuid) (max by (cluster, node, gpu, uuid) (avg_over_time(gpu:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_ratio) + ' and on (cluster, node, gpu, uuid) max by (cluster, node, gpu, uuid) (max_over_time(gpu:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_peak_ratio) + ' and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union offset 20m and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union offset 40m and on (cluster, node, gpu, uuid) gpu:compute_active:ratio_union offset 1h) and on (cluster, namespace, workload, node, gpu, uuid) pod:gpu_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"} offset 1h or sum by (cluster, namespace, workload_kind, workload, team, node, gpu, uuid, gi, profile) (pod:mig_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"}) and on (cluster, node, gpu, uuid, gi, profile) (max by (cluster, node, gpu, uuid, gi, profile) (avg_over_time(mig:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_ratio) + ' and on (cluster, node, gpu, uuid, gi, profile) max by (cluster, node, gpu, uuid, gi, profile) (max_over_time(mig:compute_active:ratio_union[1h])) < ' + '%.12g' % (c.thresholds.allocated_idle_peak_ratio) + ' and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union offset 20m and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union offset 40m and on (cluster, node, gpu, uuid, gi, profile) mig:compute_active:ratio_union offset 1h) and on (cluster, namespace, workload, node, gpu, uuid, gi, profile) pod:mig_share:ratio{workload!="",workload_kind!~"Notebook|Workspace|InferenceService|LLMInferenceService|RayService|NIMService|LeaderWorkerSet",queue!~"interactive.*"} offset 1h) unless on (cluster, namespace, workload) group by (cluster, namespace, workload) (model:info:union{workload!=""})',
                 'annotations': {
-                  'description': '{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds {{ $value | printf "%.3g" }} GPUs whose compute activity over the last hour was below ' + '%.0f' % (c.thresholds.allocated_idle_ratio * 100) + ' % on average and never reached ' + '%.0f' % (c.thresholds.allocated_idle_peak_ratio * 100) + ' %. Somebody else could use them. Shared GPUs and MIG instances count by their share.',
                   'runbook_url': '' + c.runbook_prefix + '/GpuAllocatedIdle.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-task/task?var-cluster={{ $labels.cluster | urlquery }}&var-namespace={{ $labels.namespace | urlquery }}&var-workload={{ $labels.workload | urlquery }}',
                 },
@@ -6378,7 +6573,7 @@ local changed(found, changes) =
               '0': {
                 'expr': 'max by (cluster) (cluster:gpus_waited_for:sum) > 0 and on (cluster) max by (cluster) (cluster:gpus_free:sum) / (sum by (cluster) (cluster:gpus:count{state="allocatable"}) > 0) < ' + '%.12g' % (c.thresholds.free_gpus_low_ratio),
                 'annotations': {
-                  'description': 'Less than ' + '%.12g' % (c.thresholds.free_gpus_low_ratio * 100) + ' % of the GPUs that can be used in cluster {{ $labels.cluster }} are free, and waiting work has asked for {{ $value | printf "%.0f" }} GPUs for half an hour.',
+                  'description': 'Less than ' + '%.0f' % (c.thresholds.free_gpus_low_ratio * 100) + ' % of the GPUs that can be used in cluster {{ $labels.cluster }} are free, and waiting work has asked for {{ $value | printf "%.0f" }} GPUs for half an hour.',
                   'runbook_url': '' + c.runbook_prefix + '/GpuClusterSaturated.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
                 },
@@ -6465,7 +6660,7 @@ local changed(found, changes) =
               '1': {
                 'expr': 'count by (cluster, filesystem) (max by (cluster, node, filesystem) (node:filesystem_up:bool) == 0 unless on (cluster, node, filesystem) group by (cluster, node, filesystem) (node:filesystem_info:union{fs_type=~"ext[234]|xfs|btrfs|zfs|f2fs|bcachefs"}) unless on (cluster, node) node:maintenance:bool == 1 unless on (cluster, node) node:uptime_seconds:union < 900) / (count by (cluster, filesystem) (max by (cluster, node, filesystem) (node:filesystem_up:bool) unless on (cluster, node, filesystem) group by (cluster, node, filesystem) (node:filesystem_info:union{fs_type=~"ext[234]|xfs|btrfs|zfs|f2fs|bcachefs"}) unless on (cluster, node) node:maintenance:bool == 1) > 0) > ' + '%.12g' % (c.thresholds.mounts_down_ratio) + ' and on (cluster, filesystem) count by (cluster, filesystem) (max by (cluster, node, filesystem) (node:filesystem_up:bool) == 0 unless on (cluster, node, filesystem) group by (cluster, node, filesystem) (node:filesystem_info:union{fs_type=~"ext[234]|xfs|btrfs|zfs|f2fs|bcachefs"}) unless on (cluster, node) node:maintenance:bool == 1 unless on (cluster, node) node:uptime_seconds:union < 900) >= 2',
                 'annotations': {
-                  'description': '{{ $value | humanizePercentage }} of the nodes that should have file system {{ $labels.filesystem }} get no answer from it; more than ' + '%.0f' % (c.thresholds.mounts_down_ratio * 100) + ' % is no matter of single nodes. Jobs that stand still now are not to be restarted for it.',
+                  'description': '{{ $value | humanizePercentage }} of the nodes that should have file system {{ $labels.filesystem }} get no answer from it; more than ' + '%.12g' % (c.thresholds.mounts_down_ratio * 100) + ' % is no matter of single nodes. Jobs that stand still now are not to be restarted for it.',
                   'runbook_url': '' + c.runbook_prefix + '/StorageUnhealthy.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-filesystem/filesystem?var-cluster={{ $labels.cluster | urlquery }}&var-filesystem={{ $labels.filesystem | urlquery }}',
                 },
@@ -6473,7 +6668,7 @@ local changed(found, changes) =
               '2': {
                 'expr': 'max by (cluster, filesystem, target) (target:clients_down:count) / on (cluster, filesystem) group_left () (max by (cluster, filesystem) (filesystem:mounts:count{state="up"}) > 0) > ' + '%.12g' % (c.thresholds.mounts_down_ratio) + ' and on (cluster, filesystem, target) max by (cluster, filesystem, target) (target:clients_down:count) >= 2',
                 'annotations': {
-                  'description': '{{ $value | humanizePercentage }} of the clients of {{ $labels.filesystem }} are not connected to its target {{ $labels.target }}; more than ' + '%.0f' % (c.thresholds.mounts_down_ratio * 100) + ' % is no matter of single nodes. Whatever has files there waits.',
+                  'description': '{{ $value | humanizePercentage }} of the clients of {{ $labels.filesystem }} are not connected to its target {{ $labels.target }}; more than ' + '%.12g' % (c.thresholds.mounts_down_ratio * 100) + ' % is no matter of single nodes. Whatever has files there waits.',
                   'runbook_url': '' + c.runbook_prefix + '/StorageTargetDown.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-filesystem/filesystem?var-cluster={{ $labels.cluster | urlquery }}&var-filesystem={{ $labels.filesystem | urlquery }}&var-target={{ $labels.target | urlquery }}',
                 },
@@ -6517,7 +6712,7 @@ local changed(found, changes) =
               '3': {
                 'expr': 'max by (cluster, filesystem) (filesystem:files_free:min) / (max by (cluster, filesystem) (filesystem:files:max) > 0) < ' + '%.12g' % (c.thresholds.inodes_low_ratio),
                 'annotations': {
-                  'description': '{{ $value | humanizePercentage }} of the inodes of {{ $labels.filesystem }} are left; below ' + '%.12g' % (c.thresholds.inodes_low_ratio * 100) + ' % is low. Data sets of many small files and caches of packages use them up.',
+                  'description': '{{ $value | humanizePercentage }} of the inodes of {{ $labels.filesystem }} are left; below ' + '%.0f' % (c.thresholds.inodes_low_ratio * 100) + ' % is low. Data sets of many small files and caches of packages use them up.',
                   'runbook_url': '' + c.runbook_prefix + '/StorageInodesLow.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-filesystem/filesystem?var-cluster={{ $labels.cluster | urlquery }}&var-filesystem={{ $labels.filesystem | urlquery }}',
                 },
@@ -6664,6 +6859,96 @@ local changed(found, changes) =
                   'description': 'Model {{ $labels.model }} on {{ $labels.engine }}: {{ $value | humanizePercentage }} of the requests failed; those whose client left do not count. The goal is that ' + '%.1f' % (c.thresholds.slo_objective * 100) + ' % are well; measured over a day or three days, and still so.',
                   'runbook_url': '' + c.runbook_prefix + '/ServingSuccessBudgetBurn.md',
                   'dashboard_url': '' + c.link_prefix + '/d/gpuscope-inference/inference?var-cluster={{ $labels.cluster | urlquery }}&var-namespace={{ $labels.namespace | urlquery }}&var-model={{ $labels.model | urlquery }}',
+                },
+              },
+            },
+          },
+        },
+      }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/alerts/thermal.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
+                'expr': '((max by (cluster, node, gpu, uuid) (avg_over_time(gpu:throttled:ratio_rate5m{reason=~"hw_thermal|sw_thermal"}[5m])) > ' + '%.12g' % (c.thresholds.thermal_slowdown_ratio) + ' or max by (cluster, node, gpu, uuid) (gpu:temperature_headroom_celsius:union) <= ' + '%.12g' % (c.thresholds.thermal_slowdown_margin_celsius) + ') unless on (cluster, node) node:maintenance:bool == 1) * on (cluster, node) group_left (rack) topk by (cluster, node) (1, max by (cluster, node, rack) (node:rack:union)) or on (cluster, node, gpu, uuid) label_replace((max by (cluster, node, gpu, uuid) (avg_over_time(gpu:throttled:ratio_rate5m{reason=~"hw_thermal|sw_thermal"}[5m])) > ' + '%.12g' % (c.thresholds.thermal_slowdown_ratio) + ' or max by (cluster, node, gpu, uuid) (gpu:temperature_headroom_celsius:union) <= ' + '%.12g' % (c.thresholds.thermal_slowdown_margin_celsius) + ') unless on (cluster, node) node:maintenance:bool == 1, "rack", "", "rack", ".*")',
+                'annotations': {
+                  'description': 'Heat held the clocks of GPU {{ $labels.gpu }} of node {{ $labels.node }} down for more than ' + '%.0f' % (c.thresholds.thermal_slowdown_ratio * 100) + ' % of ten minutes, or the GPU is within ' + '%.6g' % (c.thresholds.thermal_slowdown_margin_celsius) + ' °C of the temperature at which its hardware slows down. It works slower, and with it the whole job that it is part of.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuThermalSlowdown.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}&var-gpu={{ $labels.gpu | urlquery }}',
+                },
+              },
+              '1': {
+                'expr': '(count by (cluster, node) (max by (cluster, node, gpu, uuid) (gpu:throttled:ratio_rate5m{reason="hw_power_brake"}) >= ' + '%.12g' % (c.thresholds.power_brake_ratio) + ') unless on (cluster, node) node:maintenance:bool == 1) * on (cluster, node) group_left (rack) topk by (cluster, node) (1, max by (cluster, node, rack) (node:rack:union)) or on (cluster, node) label_replace(count by (cluster, node) (max by (cluster, node, gpu, uuid) (gpu:throttled:ratio_rate5m{reason="hw_power_brake"}) >= ' + '%.12g' % (c.thresholds.power_brake_ratio) + ') unless on (cluster, node) node:maintenance:bool == 1, "rack", "", "rack", ".*")',
+                'annotations': {
+                  'description': 'On node {{ $labels.node }} an external signal of the power supply held the clocks of {{ $value }} GPUs down for ' + '%.0f' % (c.thresholds.power_brake_ratio * 100) + ' % of five minutes or more; right would be 0. They run at a fraction of their speed.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuPowerBrake.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '2': {
+                'expr': 'sum by (cluster, rack) ((max by (cluster, node) (node:gpus_thermal_slowdown:count) unless on (cluster, node) node:maintenance:bool == 1) * on (cluster, node) group_left (rack) topk by (cluster, node) (1, max by (cluster, node, rack) (node:rack:union))) / (sum by (cluster, rack) (max by (cluster, node) (node:gpus:count{state="present"}) * on (cluster, node) group_left (rack) topk by (cluster, node) (1, max by (cluster, node, rack) (node:rack:union))) > 0) >= ' + '%.12g' % (c.thresholds.rack_thermal_ratio) + ' and on (cluster, rack) sum by (cluster, rack) ((max by (cluster, node) (node:gpus_thermal_slowdown:count) unless on (cluster, node) node:maintenance:bool == 1) * on (cluster, node) group_left (rack) topk by (cluster, node) (1, max by (cluster, node, rack) (node:rack:union))) >= ' + '%.12g' % (c.thresholds.rack_thermal_gpus),
+                'annotations': {
+                  'description': 'In rack {{ $labels.rack }} heat holds {{ $value | humanizePercentage }} of the GPUs down; ' + '%.0f' % (c.thresholds.rack_thermal_ratio * 100) + ' % and ' + '%.12g' % (c.thresholds.rack_thermal_gpus) + ' of them or more are no fault of single nodes.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuRackThermal.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
+                },
+              },
+              '3': {
+                'expr': 'max by (cluster, node, gpu, uuid, namespace, workload, team) ((max by (cluster, node, gpu, uuid) (avg_over_time(gpu:sm_clock_hertz:union[5m])) and on (cluster, node, gpu, uuid) max by (cluster, node, gpu, uuid) (avg_over_time(gpu:compute_active:ratio_union[5m])) > 0.5 unless on (cluster, node, gpu, uuid) max by (cluster, node, gpu, uuid) (gpu:mig_mode:bool) == 1) * on (cluster, node, gpu, uuid) group_left (namespace, workload, team) topk by (cluster, node, gpu, uuid) (1, max by (cluster, node, gpu, uuid, namespace, workload, team) (group by (cluster, node, gpu, uuid, namespace, workload, team) (pod:gpu_share:ratio == 1))) * on (cluster, node, gpu, uuid) group_left (model) topk by (cluster, node, gpu, uuid) (1, max by (cluster, node, gpu, uuid, model) (gpu:info:union)) / on (cluster, namespace, workload, team, model) group_left () (max by (cluster, namespace, workload, team, model) (workload:busy_clock_hertz:median5m) > 0) < ' + '%.12g' % (c.thresholds.straggler_clock_ratio) + ') unless on (cluster, node) node:maintenance:bool == 1',
+                'annotations': {
+                  'description': 'GPU {{ $labels.gpu }} of node {{ $labels.node }} works at {{ $value | humanizePercentage }} of the median clock of the GPUs of {{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }}, all of them busy, as a mean of five minutes; right would be at least ' + '%.0f' % (c.thresholds.straggler_clock_ratio * 100) + ' %. All others wait for it at each step.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuStraggler.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}&var-gpu={{ $labels.gpu | urlquery }}',
+                },
+              },
+            },
+          },
+        },
+      }).groups,
+      changed(std.parseYaml(importstr '../alert_rules/alerts/scheduler.yaml'), {
+        'groups': {
+          '0': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuNodeNotReady.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '1': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/GpuNodeNotReady.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
+                },
+              },
+              '2': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/SchedulerUnavailable.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
+                },
+              },
+              '3': {
+                'expr': 'sum by (cluster) (max by (cluster, node) (node:gpus:count{state=~"expected|installed"}) and on (cluster, node) (group by (cluster, node) (node:state:bool{state!="ready"} == 1) or group by (cluster, node) (node:quarantined:bool == 1)) unless on (cluster, node) node:maintenance:bool == 1) / (sum by (cluster) (max by (cluster, node) (node:gpus:count{state=~"expected|installed"})) > 0) > ' + '%.12g' % (c.thresholds.out_of_service_ratio),
+                'annotations': {
+                  'description': '{{ $value | humanizePercentage }} of the GPUs are on nodes that are cordoned, drained, quarantined or not ready, planned maintenance set aside; right would be at most ' + '%.0f' % (c.thresholds.out_of_service_ratio * 100) + ' %.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuCapacityOutOfService.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
+                },
+              },
+              '4': {
+                'expr': 'sum by (cluster) (max by (cluster, node) (node:gpus:count{state=~"expected|installed"}) and on (cluster, node) (group by (cluster, node) (node:state:bool{state!="ready"} == 1) or group by (cluster, node) (node:quarantined:bool == 1)) unless on (cluster, node) node:maintenance:bool == 1) / (sum by (cluster) (max by (cluster, node) (node:gpus:count{state=~"expected|installed"})) > 0) > ' + '%.12g' % (c.thresholds.out_of_service_critical_ratio) + ' and on (cluster) count by (cluster) (max by (cluster, node) (node:gpus:count{state=~"expected|installed"}) and on (cluster, node) (group by (cluster, node) (node:state:bool{state!="ready"} == 1) or group by (cluster, node) (node:quarantined:bool == 1)) unless on (cluster, node) node:maintenance:bool == 1) >= 2',
+                'annotations': {
+                  'description': '{{ $value | humanizePercentage }} of the GPUs are on nodes that are cordoned, drained, quarantined or not ready, planned maintenance set aside; somebody is woken above ' + '%.0f' % (c.thresholds.out_of_service_critical_ratio * 100) + ' % on two nodes or more.',
+                  'runbook_url': '' + c.runbook_prefix + '/GpuCapacityOutOfService.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}',
+                },
+              },
+              '5': {
+                'annotations': {
+                  'runbook_url': '' + c.runbook_prefix + '/NodeDrainedTooLong.md',
+                  'dashboard_url': '' + c.link_prefix + '/d/gpuscope-cluster/cluster?var-cluster={{ $labels.cluster | urlquery }}&var-node={{ $labels.node | urlquery }}',
                 },
               },
             },
