@@ -20,11 +20,11 @@ from gpuscope.simulate.slurm import SimulatedSlurm
 __all__ = ["PROFILES", "SCRAPE_S", "Profile", "Store", "cluster", "reader", "write_rules"]
 
 TOOLS = Path(sys.executable).parent
-SCRAPE_S = 15
+SCRAPE_S = 30
 PACE = 4
 """So many times sooner than in the demo jobs end and nodes break, so that ten minutes have seen everything."""
 NODES = 8
-INTERVALS = {"normalize": 30, "aggregate": 30, "slow": 60}
+INTERVALS = {"normalize": 60, "aggregate": 60, "slow": 120}
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
@@ -48,11 +48,11 @@ PROFILES: Mapping[str, Profile] = {
     "dcgm-classic": Profile(("dcgm-classic",), agents=False),
     "dcgm-modern": Profile(("dcgm-modern",), agents=False),
     "mig": Profile(("mig",), agents=True),
-    "no-mig": Profile(("native", "no-mig"), agents=True),
+    "no-mig": Profile(("dcgm-modern", "no-mig"), agents=False),
     "slurm": Profile(("slurm",), agents=True, collector="slurm"),
     "no-inference": Profile(("dcgm-modern", "no-inference"), agents=False),
     "kube-state-pair": Profile(("dcgm-classic", "kube-state-pair"), agents=False),
-    "two-clusters": Profile(("two-clusters",), agents=True),
+    "two-clusters": Profile(("two-clusters",), agents=False),
 }
 """Where agents run beside dcgm-exporter, both tell of the same GPUs."""
 
@@ -74,7 +74,7 @@ class Store:
 
 
 def write_rules(folder: Path) -> None:
-    """Writes all recording rules below a folder, evaluated more often than by default: minutes must do for hours."""
+    """Writes all recording rules below a folder, evaluated so often that minutes do for hours, and so seldom that two cores do."""
     settings = folder / "settings.yaml"
     settings.write_text(yaml.safe_dump({"intervals": INTERVALS}))
     command = [TOOLS / "gpuscope-generator", "rules", "--out", folder, "--settings", settings]
@@ -169,7 +169,8 @@ def _prometheus(stack: contextlib.ExitStack, program: Path, folder: Path, conten
     (folder / "prometheus.yml").write_text(yaml.safe_dump(dict(content)))
     url = f"127.0.0.1:{free_port()}"
     command = [program, f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder}/tsdb"]
-    command += [f"--web.listen-address={url}", "--log.level=warn"]
+    # Rules and boards ask at the same time, on a machine where each answer takes long.
+    command += [f"--web.listen-address={url}", "--log.level=warn", "--query.max-concurrency=200"]
     process = stack.enter_context(running(command, folder / "log"))
     wait_for(f"http://{url}/-/ready", process, folder / "log")
     return Store(f"Prometheus {_release(program)}", f"http://{url}", scrapes=True, folder=folder)

@@ -116,6 +116,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--least", type=float, default=640, help="seconds until it is asked for the first time")
     parser.add_argument("--deadline", type=float, default=780, help="seconds until what is empty stays so")
     parser.add_argument("--at-once", type=int, default=1, help="profiles that run beside each other")
+    parser.add_argument("--rules", action="store_true", help="ask readers for the result of every rule, too")
     parser.add_argument("--keep", type=Path, help="folder for the reports as JSON")
     options = parser.parse_args()
     options.prometheus = options.prometheus or [PROMETHEUS]
@@ -132,15 +133,16 @@ def _run(name: str, rules: Path, options: argparse.Namespace) -> Found:
             at = _wait(name, live, began + options.deadline)
             _pause(ARRIVAL_S)
             found.seconds = time.monotonic() - began
-            stores = [*live, *(readers.enter_context(reader(program, live[0])) for program in options.reader)]
+            readers_of = [readers.enter_context(reader(program, live[0])) for program in options.reader]
+            stores = [*live, *readers_of]
             with ThreadPoolExecutor(len(stores)) as pool:
                 runs = {store.name: pool.submit(_check, store, name, at) for store in stores}
                 found.reports = {store: run.result() for store, run in runs.items()}
             found.rules = [text for store in live if store.scrapes for text in broken_rules(store.url)]
             boards = list(dict.fromkeys(_queries(found.reports[live[0].name])))
             for store in stores[1:]:
-                # Rules that nobody evaluates there are asked like panels.
-                asked = boards if store.scrapes else [*boards, *rule_queries(live[0].url)]
+                # Rules that no other release evaluates are asked there like panels.
+                asked = [*boards, *rule_queries(live[0].url)] if store in readers_of and options.rules else boards
                 tolerance = NEAR if store.scrapes else SAME
                 found.compared[store.name] = compare(live[0].url, store.url, asked, at, tolerance)
     if options.keep:
