@@ -101,6 +101,9 @@ def test_once_shows_a_fleet_through_prometheus_and_leaves_nothing_behind() -> No
     assert re.search(r"✓ the exporters around them are scraped: (\d+) of \1\b", result.stdout)
     assert re.search(r"✓ they know the agents' pods: [1-9]\d* of [1-9]\d* allocations", result.stdout)
     assert re.search(r"✓ jobs are counted: [1-9]\d* live, [1-9]\d* ended", result.stdout)
+    assert re.search(r"✓ the sign of life of the alerts arrives: [1-9]\d* times", result.stdout)
+    assert "✓ the alerts of faults arrive: GpuFellOffBus on h100-c" in result.stdout
+    assert re.search(r"critical +GpuFellOffBus +node h100-c, GPU 3", result.stdout)
     assert "✗" not in result.stdout
     assert _left() == []
 

@@ -16,7 +16,7 @@ import yaml
 from gpuscope.demo.children import Children, free_port
 from gpuscope.errors import SourceError
 
-__all__ = ["Boards", "find_grafana", "provision", "rule_files", "start_boards"]
+__all__ = ["Boards", "find_grafana", "provision", "start_boards"]
 
 _TIMEOUT_S = 10.0
 _MAKE_S = 120.0
@@ -49,12 +49,6 @@ class Boards:
         except (requests.RequestException, ValueError):
             return 0
         return len(found["boards"] if isinstance(found, dict) else found)
-
-
-def rule_files() -> tuple[str, ...]:
-    """Patterns of the generated rules of the clone that this runs in; nothing elsewhere."""
-    folder = _clone() / "alert_rules"
-    return tuple(f"{folder / kind}/*.yaml" for kind in ("recording", "alerts") if (folder / kind).is_dir())
 
 
 def start_boards(
@@ -153,10 +147,6 @@ def provision(folder: Path, boards: Path, prometheus: str, scrape_interval: str,
         "GF_SNAPSHOTS_EXTERNAL_ENABLED": "false",
         "GF_PLUGINS_PREINSTALL_DISABLED": "true",
     }
-
-
-def _clone() -> Path:
-    return Path(__file__).parents[3]
 
 
 def _page_is_built() -> bool:

@@ -70,8 +70,14 @@ class Children:
     ) -> None:
         self.stop()
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Child:
-        """Starts a program; it also ends when this process is killed."""
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> Child:
+        """Starts a program, in a folder where that matters; it also ends when this process is killed."""
         output = self._folder / f"{name}.log"
         with output.open("wb") as stream:
             process = subprocess.Popen(  # noqa: S603
@@ -80,6 +86,7 @@ class Children:
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 env=dict(environment) if environment is not None else None,
+                cwd=folder,
                 # Not in the terminal's foreground group: Ctrl-C reaches this process alone, which then stops them.
                 start_new_session=True,
                 preexec_fn=_die_with_parent if os.name == "posix" else None,

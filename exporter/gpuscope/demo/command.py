@@ -10,13 +10,14 @@ from pathlib import Path
 
 import click
 
-from gpuscope.demo.boards import rule_files, start_boards
+from gpuscope.demo.alerts import DemoAlerts, make_rules, open_receiver, start_alertmanager
+from gpuscope.demo.boards import start_boards
 from gpuscope.demo.children import Children, free_port
 from gpuscope.demo.cluster import SCRAPE_INTERVAL, start_cluster
 from gpuscope.demo.jobs import DemoJobs, start_collector
 from gpuscope.demo.output import Fleet, show_live, show_once
 from gpuscope.demo.programs import default_cache, find
-from gpuscope.demo.prometheus import Prometheus, configuration
+from gpuscope.demo.prometheus import Prometheus, configuration, start_prometheus
 from gpuscope.errors import ConfigError, SourceError
 from gpuscope.simulate.scenario import load
 from gpuscope.table.view import console
@@ -60,7 +61,12 @@ _INTERVALS = {
     "--rules",
     multiple=True,
     metavar="FILES",
-    help="Files of rules for Prometheus, or a pattern; may be given several times.  [those of a clone]",
+    help="Files of rules for Prometheus, or a pattern; may be given several times.  [those of the generator]",
+)
+@click.option(
+    "--alerts/--no-alerts",
+    default=True,
+    help="Alertmanager, and a receiver that shows what it is told.  [on]",
 )
 @click.option(
     "--boards/--no-boards",
@@ -74,17 +80,17 @@ _INTERVALS = {
 @click.option("--picture", type=click.Path(path_type=Path), help="With --once: save the table as an SVG picture.")
 @click.option("--no-color", is_flag=True, envvar="NO_COLOR", help="No colours.")
 def command(
-    once: bool, scenarios: tuple[str, ...], real: bool, cluster: bool, rules: tuple[str, ...], boards: bool,
-    duration: float | None,
-    prometheus_port: int | None, cache_dir: Path | None, after: float, picture: Path | None, no_color: bool,
+    once: bool, scenarios: tuple[str, ...], real: bool, cluster: bool, rules: tuple[str, ...], alerts: bool,
+    boards: bool, duration: float | None, prometheus_port: int | None, cache_dir: Path | None, after: float,
+    picture: Path | None, no_color: bool,
 ) -> None:  # fmt: skip
     """Run a GPU fleet and a Slurm cluster with Prometheus, and show them live.
 
     On a machine with an NVIDIA driver the fleet is this machine; elsewhere it is a simulated one of several nodes, in
     which some things go wrong, with the exporters that a cluster has beside the agents. The collector follows the jobs
-    of a simulated Slurm cluster. In a clone Prometheus has the generated rules; the boards are put into a Grafana,
-    where this machine has one, and are drawn without one elsewhere. All listens on the loopback only; Ctrl-C stops
-    everything that was started.
+    of a simulated Slurm cluster. Prometheus has the rules, which are evaluated every few seconds here; Alertmanager
+    tells this program of alerts, and it shows them. The boards are put into a Grafana, where this machine has one, and
+    are drawn without one elsewhere. All listens on the loopback only; Ctrl-C stops everything that was started.
 
     \b
     Example: gpuscope demo --scenario rack-1=gb200 --scenario rack-2=h100-mig+ecc-storm
@@ -99,15 +105,19 @@ def command(
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        prometheus = find("prometheus", cache_dir or default_cache(), tell)
+        programs = {
+            name: find(name, cache_dir or default_cache(), tell)
+            for name in ("prometheus", *(["alertmanager"] if alerts else []))
+        }
         with (
             tempfile.TemporaryDirectory(prefix="gpuscope-demo-") as name,
             Children(Path(name)) as children,
             start_collector(children, Path(name)) as jobs,
+            open_receiver() as receiver,
         ):
             running = _start(
-                children, Path(name), fleet, jobs, prometheus, prometheus_port, tell,
-                cluster=cluster, rules=rules or rule_files(), boards=boards,
+                children, Path(name), fleet, jobs, programs, prometheus_port, tell,
+                cluster=cluster, rules=rules, boards=boards, alerts=receiver,
             )  # fmt: skip
             if once:
                 show_once(screen, children, running, tell, picture, after)
@@ -153,49 +163,53 @@ def _has_driver() -> bool:
 
 
 def _start(
-    children: Children, folder: Path, fleet: dict[str, str], jobs: DemoJobs, prometheus: Path, port: int | None,
-    tell: Callable[[str], None], *, cluster: bool, rules: tuple[str, ...], boards: bool,
+    children: Children, folder: Path, fleet: dict[str, str], jobs: DemoJobs, programs: dict[str, Path],
+    port: int | None, tell: Callable[[str], None], *, cluster: bool, rules: tuple[str, ...], boards: bool,
+    alerts: DemoAlerts,
 ) -> Fleet:  # fmt: skip
-    agents: dict[str, str] = {}
+    # Prometheus is there before the first fault: what it sees from the beginning it need not guess.
+    agents = {node: f"127.0.0.1:{free_port()}" for node in fleet}
+    files = [str(Path(one).absolute()) for one in rules] or make_rules(folder / "rules")
+    around = start_cluster(children, folder, fleet) if cluster and all(fleet.values()) else None
+    if around is not None:
+        _wait(children, around.listens, _READY_S, "the exporters around the agents answer", tell)
+        tell(f"cluster        {around.url}/  what other exporters would say")
+    others = around.scrape_configs() if around else []
+    address = f"127.0.0.1:{port or free_port()}"
+    told = f"127.0.0.1:{free_port()}" if "alertmanager" in programs else ""
+    text = configuration(agents, jobs.address, others=others, rules=files, alertmanager=told)
+    start_prometheus(children, folder, programs["prometheus"], address, text)
+    tell(f"prometheus     http://{address}/")
+    running = Fleet(Prometheus(address), agents, jobs, fleet == _FLEET, around)
+    _wait(children, running.prometheus.ready, _READY_S, "Prometheus is ready", tell)
+    _start_agents(children, fleet, agents, tell)
+    tell(f"collector      {jobs.url}/api/v1/jobs  on a simulated Slurm")
+    if boards:
+        running.boards = start_boards(children, folder, f"http://{address}", SCRAPE_INTERVAL, tell)
+    if running.boards is not None:
+        tell(f"boards         {running.boards.url}/  drawn by {running.boards.by}")
+    if told:
+        running.alerts, running.faults = alerts, {} if rules else fleet
+        grafana = running.boards.url if running.boards else ""
+        start_alertmanager(children, folder / "alerts", programs["alertmanager"], told, alerts, grafana)
+        tell(f"alertmanager   {alerts.url}/")
+        _wait(children, alerts.ready, _READY_S, "Alertmanager is ready", tell)
+    _wait(children, lambda: _answering(running) == len(agents), _READY_S, "every agent answers", tell)
+    return running
+
+
+def _start_agents(
+    children: Children, fleet: dict[str, str], agents: dict[str, str], tell: Callable[[str], None]
+) -> None:
     for node, scenario in fleet.items():
-        address = f"127.0.0.1:{free_port()}"
+        address = agents[node]
         arguments = [sys.executable, "-m", "gpuscope", "agent", "--web.listen-address", address, "--node-name", node]
         for tier, interval in _INTERVALS.items():
             arguments += [f"--interval.{tier}", interval]
         if scenario:
             arguments += ["--simulate", scenario, "--simulate.seed", node]
         children.start(f"agent-{node}", arguments)
-        agents[node] = address
         tell(f"agent {node:<8} http://{address}/  {scenario or 'on the real driver'}")
-    tell(f"collector      {jobs.url}/api/v1/jobs  on a simulated Slurm")
-    config = folder / "prometheus.yml"
-    around = start_cluster(children, folder, fleet) if cluster and all(fleet.values()) else None
-    if around is not None:
-        _wait(children, around.listens, _READY_S, "the exporters around the agents answer", tell)
-        tell(f"cluster        {around.url}/  what other exporters would say")
-    others = around.scrape_configs() if around else []
-    # Prometheus looks for files of rules beside its configuration, the user beside the working directory.
-    files = [str(Path(one).absolute()) for one in rules]
-    config.write_text(configuration(agents, jobs.address, others=others, rules=files), encoding="utf-8")
-    address = f"127.0.0.1:{port or free_port()}"
-    children.start(
-        "prometheus",
-        [
-            str(prometheus),
-            f"--config.file={config}",
-            f"--storage.tsdb.path={folder / 'tsdb'}",
-            f"--web.listen-address={address}",
-            "--log.level=warn",
-        ],
-    )
-    tell(f"prometheus     http://{address}/")
-    shown = start_boards(children, folder, f"http://{address}", SCRAPE_INTERVAL, tell) if boards else None
-    if shown is not None:
-        tell(f"boards         {shown.url}/  drawn by {shown.by}")
-    running = Fleet(Prometheus(address), agents, jobs, fleet == _FLEET, around, shown, bool(files))
-    _wait(children, running.prometheus.ready, _READY_S, "Prometheus is ready", tell)
-    _wait(children, lambda: _answering(running) == len(agents), _READY_S, "every agent answers", tell)
-    return running
 
 
 def _answering(running: Fleet) -> int:

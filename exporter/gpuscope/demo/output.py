@@ -3,10 +3,11 @@
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gpuscope.demo.alerts import DemoAlerts, alert_checks
 from gpuscope.demo.boards import Boards
 from gpuscope.demo.checks import Check, board_checks, rule_checks, run_checks
 from gpuscope.demo.children import Children
@@ -15,13 +16,15 @@ from gpuscope.demo.jobs import DemoJobs, job_checks
 from gpuscope.demo.prometheus import Prometheus
 from gpuscope.errors import SourceError
 from gpuscope.table import NodeRows, read_rows
+from gpuscope.table.alerts import alert_table, alerts_screenful, alerts_summary
 from gpuscope.table.jobs_view import job_table, jobs_screenful, jobs_summary, shown
 from gpuscope.table.live import Screenful, gpu_screenful, show
 from gpuscope.table.view import gpu_table, summary
 
 __all__ = ["Fleet", "show_live", "show_once"]
 
-_SETTLE_S = 40.0
+_SETTLE_S = 120.0
+"""A fault comes after 20 s, its alert some rules later; on a busy machine all of it takes longer."""
 _LOOK_S = 2.0
 _PLAIN_LOOK_S = 15.0
 
@@ -36,7 +39,8 @@ class Fleet:
         story: whether it is the default fleet.
         around: the exporters beside the agents, if there are any.
         boards: who shows the boards, if anybody does.
-        rules: whether Prometheus has any.
+        alerts: who is told of alerts, if anybody is.
+        faults: scenario by node, of those whose alerts are waited for.
     """
 
     prometheus: Prometheus
@@ -45,7 +49,8 @@ class Fleet:
     story: bool
     around: DemoCluster | None = None
     boards: Boards | None = None
-    rules: bool = False
+    alerts: DemoAlerts | None = None
+    faults: dict[str, str] = field(default_factory=dict)
 
     def nodes(self) -> list[NodeRows]:
         """The rows of the table, as Prometheus knows them."""
@@ -80,25 +85,25 @@ def show_once(
     end = time.monotonic() + _SETTLE_S
     while time.monotonic() < end:
         children.check()
-        nodes = running.nodes()
-        checks = run_checks(nodes, len(running.agents), running.prometheus, story=running.story)
-        checks += job_checks(running.jobs, running.prometheus)
-        if running.around is not None:
-            checks += cluster_checks(running.around, running.prometheus)
-        if running.rules:
-            checks += rule_checks(running.prometheus)
-        if running.boards is not None:
-            checks += board_checks(running.boards)
+        try:
+            nodes = running.nodes()
+            checks = _checks(running, nodes)
+        except SourceError as error:
+            # A busy machine may take its time to answer.
+            checks = [Check("Prometheus and the collector answer", passed=False, seen=str(error))]
         if all(check.passed for check in checks):
             break
         time.sleep(1.0)
     look = running.jobs.look()
     screen.print(gpu_table(nodes, title="GPUs, read back through Prometheus", width=screen.width))
     screen.print(job_table(shown(look.jobs), title="Jobs of a simulated Slurm, by the collector", width=screen.width))
+    _print_alerts(screen, running)
     for check in checks:
         screen.print(f"{'✓' if check.passed else '✗'} {check.text}: {check.seen}", style="" if check.passed else "red")
     screen.print(summary(nodes))
     screen.print(jobs_summary(look.jobs), markup=False)
+    if running.alerts is not None:
+        screen.print(alerts_summary(running.alerts.rows()), markup=False)
     if running.boards is not None:
         screen.print(f"boards: {running.boards.url}/ (drawn by {running.boards.by})", soft_wrap=True)
     if picture is not None:
@@ -106,6 +111,26 @@ def show_once(
     failed = [check.text for check in checks if not check.passed]
     if failed:
         raise SourceError(f"failed: {'; '.join(failed)}")
+
+
+def _checks(running: Fleet, nodes: list[NodeRows]) -> list[Check]:
+    checks = run_checks(nodes, len(running.agents), running.prometheus, story=running.story)
+    checks += job_checks(running.jobs, running.prometheus)
+    if running.around is not None:
+        checks += cluster_checks(running.around, running.prometheus)
+    checks += rule_checks(running.prometheus)
+    if running.alerts is not None:
+        checks += alert_checks(running.alerts, running.faults)
+    if running.boards is not None:
+        checks += board_checks(running.boards)
+    return checks
+
+
+def _print_alerts(screen: Any, running: Fleet) -> None:
+    rows = running.alerts.rows() if running.alerts is not None else []
+    if rows:
+        title = "Alerts, as Alertmanager told them"
+        screen.print(alert_table(rows, now=time.time(), title=title, width=screen.width))
 
 
 def _save(picture: Path, nodes: list[NodeRows]) -> None:
@@ -134,6 +159,7 @@ def show_live(screen: Any, children: Children, running: Fleet, duration: float |
             screen.print(summary(nodes))
             screen.print(job_table(shown(look.jobs), width=screen.width))
             screen.print(look.problem or jobs_summary(look.jobs), markup=False)
+            _print_alerts(screen, running)
             time.sleep(min(_PLAIN_LOOK_S, max(0.0, end - time.monotonic())))
         return
 
@@ -141,13 +167,16 @@ def show_live(screen: Any, children: Children, running: Fleet, duration: float |
         children.check()
         gpus = gpu_screenful(running.nodes(), screen.width, height)
         jobs = jobs_screenful(running.jobs.look(), screen.width, height)
+        told = running.alerts.rows() if running.alerts is not None else []
+        alerts = alerts_screenful(told, time.time(), screen.width, height)
         trouble = "; ".join(filter(None, (gpus.trouble, jobs.trouble)))
-        return Screenful([*gpus.pages, *jobs.pages], trouble)
+        return Screenful([*gpus.pages, *alerts.pages, *jobs.pages], trouble)
 
     where = [f"{node} http://{address}/" for node, address in running.agents.items()]
     boards = f"boards {running.boards.url}/   " if running.boards else ""
+    alerts = f"alertmanager {running.alerts.url}/   " if running.alerts else ""
     head = (
-        f"{boards}prometheus {running.prometheus.url}/   collector {running.jobs.url}/api/v1/jobs   "
+        f"{boards}{alerts}prometheus {running.prometheus.url}/   collector {running.jobs.url}/api/v1/jobs   "
         f"agents (status page, /metrics, /api/v1): {'  '.join(where)}"
     )
     show(screen, look_at, interval_s=_LOOK_S, head=head, foot="Ctrl-C stops everything", until=end)

@@ -1,15 +1,17 @@
 """Prometheus in the demo: its configuration, and questions to it."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import requests
 import yaml
 
+from gpuscope.demo.children import Children
 from gpuscope.errors import SourceError
 from gpuscope.table import Point
 
-__all__ = ["CLUSTER", "Prometheus", "configuration"]
+__all__ = ["CLUSTER", "Prometheus", "configuration", "start_prometheus"]
 
 CLUSTER = "demo"
 """Label of everything in the demo."""
@@ -27,7 +29,7 @@ _TABLE = (
 
 def configuration(
     agents: Mapping[str, str], collector: str | None, interval_s: float = 2.0,
-    others: Sequence[Mapping[str, Any]] = (), rules: Sequence[str] = (),
+    others: Sequence[Mapping[str, Any]] = (), rules: Sequence[str] = (), alertmanager: str = "",
 ) -> str:  # fmt: skip
     """A configuration that scrapes the agents, the collector, if there is one, and what else there is.
 
@@ -37,6 +39,7 @@ def configuration(
         interval_s: scrape interval in seconds.
         others: further scrape configurations.
         rules: files of rules, or patterns.
+        alertmanager: ``host:port`` of who is told of alerts; nobody where empty.
     """
     own = {"cluster": CLUSTER}
     targets = [{"targets": [address], "labels": {**own, "node": node}} for node, address in agents.items()]
@@ -48,8 +51,35 @@ def configuration(
     if rules:
         document["global"]["evaluation_interval"] = f"{max(interval_s, _RULES_S):g}s"
         document["rule_files"] = list(rules)
+    if alertmanager:
+        document["global"]["external_labels"] = own
+        document["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
     document["scrape_configs"] = [*jobs, *others]
     return yaml.safe_dump(document, sort_keys=False)
+
+
+def start_prometheus(children: Children, folder: Path, program: Path, address: str, text: str) -> None:
+    """Starts it.
+
+    Args:
+        children: gets it.
+        folder: gets its files.
+        program: Prometheus.
+        address: ``host:port`` to listen on.
+        text: its configuration.
+    """
+    config = folder / "prometheus.yml"
+    config.write_text(text, encoding="utf-8")
+    children.start(
+        "prometheus",
+        [
+            str(program),
+            f"--config.file={config}",
+            f"--storage.tsdb.path={folder / 'tsdb'}",
+            f"--web.listen-address={address}",
+            "--log.level=warn",
+        ],
+    )
 
 
 class Prometheus:
