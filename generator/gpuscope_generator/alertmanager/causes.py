@@ -48,7 +48,7 @@ _LOST = ("GpuFellOffBus", "GpuCountBelowExpected", "GpuDriverUnresponsive")
 _BLIND = ("GpuExporterDown", "GpuSeriesMissing", "GpuReadingsFrozen")
 """What one sees of a node that does not answer."""
 _MILD_MEMORY = ("GpuMemoryContained", "GpuRowRemapPending")
-_XID = (*_MILD_MEMORY, "GpuMemoryUncorrectable", "GpuFirmwareFault")
+_XID = (*_MILD_MEMORY, "GpuMemoryUncorrectable", "GpuFirmwareFault", "GpuInterconnectFault")
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -129,6 +129,18 @@ CAUSES: tuple[Cause, ...] = (
         sources=("GpuFabricNotReady",),
         targets=("GpuInterconnectLinkDown", "GpuInterconnectFault"),
         equal=_NODE,
+    ),
+    Cause(
+        about="A switch that failed explains its links.",
+        sources=("GpuSwitchFault", "GpuRecoveryActionRecoverImex"),
+        targets=("GpuInterconnectFault", "GpuInterconnectLinkDown", "GpuInterconnectErrors"),
+        equal=_NODE,
+    ),
+    Cause(
+        about="Faults on many nodes at once have one cause, mostly a job or the fabric.",
+        sources=("GpuFaultsOnManyNodes",),
+        targets=(*_XID, "GpuPowerFault", "GpuSwitchFault"),
+        equal=("cluster",),
     ),
     Cause(
         about="A link that is down explains its errors.",
