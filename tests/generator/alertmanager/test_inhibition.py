@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from gpuscope_generator.alertmanager.causes import NEVER
+from gpuscope_generator.alertmanager.causes import CAUSES, NEVER
 from gpuscope_generator.alertmanager.inhibition import Inhibition, inhibitions
 from gpuscope_generator.alertmanager.routing import Match
 from gpuscope_generator.rules.alerts import all_alerts
@@ -41,6 +41,19 @@ def _held(source: dict[str, str], target: dict[str, str]) -> bool:
 def _labels(name: str, severity: str, **more: str) -> dict[str, str]:
     scope = next(one.scope.value for one in ALERTS if one.name == name)
     return {"alertname": name, "severity": severity, "scope": scope, "cluster": "c", **more}
+
+
+def test_every_name_is_an_alert_of_ours() -> None:
+    named = {name for cause in CAUSES for name in (*cause.sources, *cause.targets)} | set(NEVER)
+    assert named - {one.name for one in ALERTS} == set()
+
+
+def test_what_is_compared_is_carried_by_both_sides() -> None:
+    labels = {one.name: one.expression.labels or frozenset() for one in ALERTS}
+    for cause in CAUSES:
+        for name in (*cause.sources, *cause.targets):
+            # An alert that carries none of them could never hold back, or be held back.
+            assert set(cause.equal) - labels[name] <= {"cluster"}, (cause.about, name)
 
 
 def test_what_is_never_held_back_is_no_target() -> None:
