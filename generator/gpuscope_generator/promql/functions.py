@@ -33,7 +33,6 @@ __all__ = [
     "group_by",
     "histogram_quantile",
     "increase",
-    "increase_from_zero",
     "label_join",
     "label_replace",
     "last_over_time",
@@ -48,7 +47,6 @@ __all__ = [
     "rate",
     "resampled",
     "scalar",
-    "sort_desc",
     "sum_by",
     "sum_over_time",
     "timestamp",
@@ -78,18 +76,6 @@ def increase(counter: Selector[Counter], window: str = RATE_INTERVAL) -> Vector:
         QueryError: it is no counter.
     """
     return _counted("increase", counter, window)
-
-
-def increase_from_zero(counter: Selector[Counter], window: str) -> Vector:
-    """Increase of a counter whose series appears with the first event: what appeared in the window counts whole.
-
-    ``increase`` alone gives 0 for such a series, as it never saw it lower.
-
-    Raises:
-        QueryError: it is no counter.
-    """
-    known = increase(counter, window)
-    return counter.unless(counter.offset(window)).or_(known)
 
 
 def _counted(name: str, counter: Selector[Counter], window: str) -> Vector:
@@ -285,11 +271,6 @@ def count_values(label: str, inner: Vector, *by: str) -> Vector:
     """How many series have each value, the value as a label."""
     head = f"count_values by ({', '.join(check_labels(by, inner, 'count_values by'))}) " if by else "count_values"
     return Vector(f'{head}("{label}", {inner.text})', frozenset((*by, label)), series=inner.series)
-
-
-def sort_desc(inner: Vector) -> Vector:
-    """Sorted by value, the largest first; for instant queries only."""
-    return _function("sort_desc", inner)
 
 
 def now() -> Scalar:

@@ -28,7 +28,6 @@ from gpuscope_generator.promql import (
     histogram,
     histogram_quantile,
     increase,
-    increase_from_zero,
     info,
     label_join,
     label_replace,
@@ -45,7 +44,6 @@ from gpuscope_generator.promql import (
     resampled,
     scalar,
     select,
-    sort_desc,
     sum_by,
     sum_over_time,
     timestamp,
@@ -66,11 +64,6 @@ LABELS = {"cluster", "node"}
     [
         (rate(EVENTS), "rate(node:events_total:sum[$__rate_interval])", LABELS),
         (increase(EVENTS, "1h"), "increase(node:events_total:sum[1h])", LABELS),
-        (
-            increase_from_zero(EVENTS, "1h"),
-            "node:events_total:sum unless node:events_total:sum offset 1h or increase(node:events_total:sum[1h])",
-            LABELS,
-        ),
         (changes(EVENTS, "1h"), "changes(node:events_total:sum[1h])", LABELS),
         (deriv(LEVEL, "1h"), "deriv(node:level:sum[1h])", LABELS),
         (predict_linear(LEVEL, "6h", 86400), "predict_linear(node:level:sum[6h], 86400)", LABELS),
@@ -116,7 +109,6 @@ LABELS = {"cluster", "node"}
         (bottomk(5, LEVEL), "bottomk(5, node:level:sum)", LABELS),
         (count_values("value", LEVEL), 'count_values("value", node:level:sum)', {"value"}),
         (count_values("v", LEVEL, "node"), 'count_values by (node) ("v", node:level:sum)', {"v", "node"}),
-        (sort_desc(LEVEL), "sort_desc(node:level:sum)", LABELS),
         (vector(3), "vector(3)", set()),
         (vector(now()), "vector(time())", set()),
         (LEVEL.compare(">", scalar(sum_by(LEVEL))), "node:level:sum > scalar(sum(node:level:sum))", LABELS),
@@ -133,7 +125,6 @@ def test_text_and_labels(expression: Vector, text: str | None, labels: set[str])
     [
         lambda: rate(LEVEL),  # type: ignore[arg-type]
         lambda: increase(FACTS, "1h"),  # type: ignore[arg-type]
-        lambda: increase_from_zero(LEVEL, "1h"),  # type: ignore[arg-type]
         lambda: deriv(EVENTS, "1h"),  # type: ignore[arg-type]
         lambda: predict_linear(EVENTS, "1h", 1),  # type: ignore[arg-type]
         lambda: avg_over_time(EVENTS),  # type: ignore[arg-type]
