@@ -6,19 +6,23 @@ a minute of the story apart; what a counter gained in that minute it goes on to 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
+import socket
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from concurrent.futures import Future
 from pathlib import Path
 
 import requests
 import yaml
 from started import free_port, running, wait_for
+from tornado.httpserver import HTTPServer
+from tornado.web import Application, HTTPError, RequestHandler
 
 from gpuscope.simulate.clock import ManualClock
 from gpuscope.simulate.cluster.endpoints import Endpoint, endpoints
@@ -142,31 +146,33 @@ def _agents_twice(shape: Shape, names: Sequence[str]) -> tuple[dict[str, str], d
 
 @contextlib.contextmanager
 def serving(found: Mapping[str, Exposition]) -> Iterator[str]:
-    """Serves each exposition under its path; gives the address."""
+    """Serves each exposition under its path, from a thread of its own; gives the address."""
     began = time.monotonic()
 
-    class Answer(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    class Answer(RequestHandler):
+        def get(self) -> None:
+            one = found.get(self.request.path)
+            if one is None:
+                raise HTTPError(404)
+            self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.finish(one.text(time.monotonic() - began))
 
-        def do_GET(self) -> None:
-            one = found.get(self.path)
-            body = one.text(time.monotonic() - began) if one else b""
-            self.send_response(200 if one else 404)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    async def serve(ready: Future[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
+        stop = asyncio.Event()
+        listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+        listener.setblocking(False)
+        server = HTTPServer(Application([("/.*", Answer)], log_function=lambda _: None))
+        server.add_socket(listener)
+        ready.set_result((f"127.0.0.1:{listener.getsockname()[1]}", asyncio.get_running_loop(), stop))
+        await stop.wait()
+        server.stop()
 
-        def log_message(self, *_: object) -> None:
-            """Says nothing: there are a hundred scrapes a second."""
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 512
-
-    with Server(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    ready: Future[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+    thread = threading.Thread(target=lambda: asyncio.run(serve(ready)), daemon=True)
+    thread.start()
+    address, loop, stop = ready.result(timeout=60)
+    try:
+        yield address
+    finally:
+        loop.call_soon_threadsafe(stop.set)
         thread.join(timeout=30)

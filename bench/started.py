@@ -48,7 +48,7 @@ def wait_for(url: str | Path, process: subprocess.Popen[bytes], log: Path) -> No
     """Returns once the address answers, or the file is there; ends the benchmark with the program's last words if not."""
     end = time.monotonic() + START_S
     while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(requests.ConnectionError):
+        with contextlib.suppress(requests.ConnectionError, requests.Timeout):
             if url.exists() if isinstance(url, Path) else requests.get(url, timeout=5).ok:
                 return
         time.sleep(0.2)
