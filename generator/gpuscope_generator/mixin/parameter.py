@@ -59,13 +59,19 @@ def parameters(settings: Settings) -> tuple[Parameter, ...]:
 
 
 def _trials(default: float, index: int) -> tuple[float, float]:
-    """Two values apart from those of every other parameter, also when both are rounded to whole percents."""
+    """Two values apart from those of every other parameter, and from twice or sixty times these.
+
+    They are large, so that many digits are left of them when they are rounded to whole percents.
+    """
     if isinstance(default, int):
-        return default * 3 + 7 + 2 * index, default * 2 + 5 + 3 * index
-    if default < 0.1:
-        return default * (3.3 + 1.1 * index), default * (5.7 + 2.3 * index)
-    # Steps that never meet again, however many parameters there are.
-    return default * (0.3 + 0.65 * (index * 0.618_034 % 1)), default * (0.25 + 0.7 * (index * 0.414_214 % 1))
+        return (
+            default * 3 + 10_007 * (index + 3) + 37 * index * index,
+            default * 2 + 20_011 * (index + 5) + 41 * index * index,
+        )
+    return (
+        default * (31.7 + 11.3 * index + 0.37 * index * index),
+        default * (57.1 + 23.9 * index + 0.53 * index * index),
+    )
 
 
 def with_trial(settings: Settings, number: int) -> Settings:

@@ -133,7 +133,7 @@ def test_what_it_says(tmp_path: Path) -> None:
                     "summary": "A port of the network between GPUs has lost its link.",
                     "description": "Port 1 of mlx5_0 on node a was active within the last seven days, and is down or "
                     "gone now. Jobs over several nodes are slow there, or hang.",
-                    "location": "node a",
+                    "location": "node a, device mlx5_0, port 1",
                     "owner": "nobody known",
                     "recommended_action": "Keep new work off the node; then look at cable, transceiver and the port of "
                     "the switch.",

@@ -73,6 +73,7 @@ def test_ports_and_which_of_them_are_in_use(tmp_path: Path) -> None:
         samples,
         {
             select(port.UP): {f"port:up:bool{{{one}}}": 0, f"port:up:bool{{{two}}}": 0},
+            select(port.RECENTLY_UP): {f"port:up:max1h{{{one}}}": 1, f"port:up:max1h{{{two}}}": 0},
             select(port.EXPECTED): {f"port:expected:bool{{{one}}}": 1},
             select(port.RATE): {f"port:rate_bytes:union{{{one}}}": 50},
             select(port.BEST_RATE): {f"port:rate_bytes:max7d{{{one}}}": 100},

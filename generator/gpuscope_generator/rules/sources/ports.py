@@ -8,10 +8,7 @@ from gpuscope_generator.promql import (
     Counter,
     Gauge,
     Vector,
-    label_replace,
-    max_by,
     max_over_time,
-    resampled,
     select,
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
@@ -27,7 +24,7 @@ _MEMORY = "7d"
 
 
 def port_rules(settings: Settings) -> RuleFile:
-    """Rules of ports. What a port was like within the last days is read in hourly steps, and of the last hour whole."""
+    """Rules of ports. What each hour was like is recorded every few minutes, so that a week of it is quickly read."""
 
     def read(series: Gauge | Counter) -> Vector:
         return of_nodes(of_targets(of_source(series, settings, SOURCE), settings, *raw.PORT), *raw.PORT)
@@ -52,13 +49,8 @@ def port_rules(settings: Settings) -> RuleFile:
 
 def _known() -> tuple[Recording, ...]:
     return (
-        recording(port.EXPECTED, _best(port.UP).compare("==", 1)),
-        recording(port.BEST_RATE, _best(port.RATE)),
+        recording(port.RECENTLY_UP, max_over_time(select(port.UP), "1h")),
+        recording(port.RECENT_RATE, max_over_time(select(port.RATE), "1h")),
+        recording(port.EXPECTED, max_over_time(select(port.RECENTLY_UP), _MEMORY).compare("==", 1)),
+        recording(port.BEST_RATE, max_over_time(select(port.RECENT_RATE), _MEMORY)),
     )
-
-
-def _best(series: Gauge) -> Vector:
-    """The largest value of a week, the last hour read whole."""
-    lately = label_replace(max_over_time(select(series), "1h"), "part", "hour", "", "")
-    before = label_replace(resampled("max_over_time", select(series), _MEMORY, "1h"), "part", "week", "", "")
-    return max_by(lately.or_(before), *port.PORT)
