@@ -77,6 +77,8 @@ def start_prometheus(children: Children, folder: Path, program: Path, address: s
             f"--config.file={config}",
             f"--storage.tsdb.path={folder / 'tsdb'}",
             f"--web.listen-address={address}",
+            # It finds Alertmanager seconds after its first alert, and would tell of it a minute later.
+            "--rules.alert.resend-delay=5s",
             "--log.level=warn",
         ],
     )
