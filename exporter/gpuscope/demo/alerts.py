@@ -212,4 +212,5 @@ def _generate(part: str, settings: Mapping[str, Any], folder: Path) -> None:
     command = [sys.executable, "-c", _GENERATOR, part, "--settings", str(file), "--out", str(folder)]
     made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_MAKE_S)  # noqa: S603
     if made.returncode != 0:
-        raise SourceError(f"{part}: could not be generated: {made.stderr.strip()}")
+        reason = made.stderr.strip().splitlines()[-1:] or [f"code {made.returncode}"]
+        raise SourceError(f"{part}: could not be generated: {reason[0].strip()}")
