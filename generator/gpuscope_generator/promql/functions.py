@@ -192,7 +192,13 @@ def label_replace(inner: Vector, target: str, replacement: str, source: str, reg
 
 
 def label_join(inner: Vector, target: str, separator: str, *sources: str) -> Vector:
-    """Sets a label from several others, with a separator between them; those that are missing count as empty."""
+    """Sets a label from several others, with a separator between them; those that are missing count as empty.
+
+    Raises:
+        QueryError: the label is one of the others, and not the first: VictoriaMetrics overwrites it while it reads.
+    """
+    if target in sources[1:]:
+        raise QueryError(f"label_join into {target}, which is read after others: put it first")
     quoted = ", ".join(_quoted(part) for part in (target, separator, *sources))
     labels = None if inner.labels is None else inner.labels | {target}
     return Vector(f"label_join({inner.text}, {quoted})", labels, series=inner.series)

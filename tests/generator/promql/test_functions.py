@@ -155,3 +155,10 @@ def test_one_bit_of_a_mask() -> None:
     assert bit.text == "floor(mask / 4) % 2"
     assert bit.labels is not None
     assert "gpu" in bit.labels
+
+
+def test_a_label_is_joined_into_itself_only_as_the_first_part() -> None:
+    # VictoriaMetrics writes the result over the label while it reads it: of "gpu-001" it makes ";pu-001".
+    assert "node" in (label_join(LEVEL, "node", ";", "node", "a").labels or ())
+    with pytest.raises(QueryError, match="label_join into node, which is read after others: put it first"):
+        label_join(LEVEL, "node", ";", "a", "node")

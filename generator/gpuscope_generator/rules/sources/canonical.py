@@ -34,9 +34,13 @@ def canonical(inner: Vector, settings: Settings, *, node_from: tuple[str, ...] =
         settings: for ``cluster_label``.
         node_from: labels in which the source itself names the node, such as ``Hostname`` and ``hostname``.
     """
-    joined = label_join(inner, "node", ";", *node_from, "node", "instance")
-    named = label_replace(joined, "node", "$1", "node", ";*([^;:]+).*")
-    return clustered(named, settings)
+    sources = tuple(dict.fromkeys((*node_from, "node", "instance")))
+    own = sources.index("node")
+    # VictoriaMetrics writes the joined text over "node" while it reads it: only as the first part it stays whole.
+    found = label_join(inner, "node", ";", *sources[own:])
+    for label in reversed(sources[:own]):
+        found = label_replace(found, "node", "$1", label, "(.+)")
+    return clustered(label_replace(found, "node", "$1", "node", ";*([^;:]+).*"), settings)
 
 
 def clustered(inner: Vector, settings: Settings) -> Vector:

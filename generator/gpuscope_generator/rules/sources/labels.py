@@ -14,8 +14,14 @@ def first_label(inner: Vector, target: str, *sources: str) -> Vector:
     """
     if len(sources) == 1:
         return label_replace(inner, target, "$1", sources[0], "(.*)")
-    joined = label_join(inner, target, ";", *sources)
-    return label_replace(joined, target, "$1", target, ";*([^;]*).*")
+    # VictoriaMetrics writes the joined text over the target while it reads it: only as the first part it stays whole.
+    own = sources.index(target) if target in sources else 0
+    if len(sources) - own > 1:
+        inner = label_join(inner, target, ";", *sources[own:])
+        inner = label_replace(inner, target, "$1", target, ";*([^;]*).*")
+    for label in reversed(sources[:own]):
+        inner = label_replace(inner, target, "$1", label, "(.+)")
+    return inner
 
 
 def labelled(inner: Vector, **values: str) -> Vector:
