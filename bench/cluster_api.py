@@ -150,8 +150,8 @@ def _job(world: World, training: Training) -> Iterator[Object]:
     else:
         top = made("Job", part)
         yield top
-    waits = attempts is not None and attempts.state(world.t) in ("queued", "recovering") and not over
-    admitted = {"type": "Admitted", "status": "False" if waits else "True", "lastTransitionTime": created}
+    # What restarts keeps its place: it recovers, and does not queue.
+    admitted = {"type": "Admitted", "status": "True", "lastTransitionTime": created}
     yield {
         "apiVersion": VERSIONS["Workload"],
         "kind": "Workload",

@@ -113,8 +113,8 @@ def _options() -> argparse.Namespace:
         default=[],
         help="another release, to read what the first one has stored",
     )
-    parser.add_argument("--least", type=float, default=640, help="seconds until it is asked for the first time")
-    parser.add_argument("--deadline", type=float, default=780, help="seconds until what is empty stays so")
+    parser.add_argument("--least", type=float, default=960, help="seconds until it is asked for the first time")
+    parser.add_argument("--deadline", type=float, default=1500, help="seconds until what is empty stays so")
     parser.add_argument("--at-once", type=int, default=1, help="profiles that run beside each other")
     parser.add_argument("--rules", action="store_true", help="ask readers for the result of every rule, too")
     parser.add_argument("--keep", type=Path, help="folder for the reports as JSON")
