@@ -32,6 +32,11 @@ def test_a_check_that_is_just_in_time_is_no_alert(tmp_path: Path) -> None:
     fires(tmp_path, last("slow", rhythm), {"20m": [], "40m": [], "54m": []}, every="1m", only=ONLY)
 
 
+def test_what_is_read_once_is_not_late(tmp_path: Path) -> None:
+    samples = last("static", "0x60") | last("fast", "0+60x60")
+    fires(tmp_path, samples, {"59m": []}, every="1m", only=ONLY)
+
+
 def test_a_collector_that_hangs_is_late_and_one_that_waits_is_not(tmp_path: Path) -> None:
     name = "gpuscope_collector_last_success_timestamp_seconds"
     samples = series(name, "0+60x80", cluster="c", instance="a:9837", scheduler="slurm")

@@ -55,7 +55,8 @@ def _nodes_not_ready() -> Vector:
 def _not_ready_under_work() -> Alert:
     return alert(
         name="GpuNodeNotReady",
-        expression=worked_on(_nodes_not_ready()),
+        # Whoever took the node out of service knows; what still runs there is theirs to look after.
+        expression=worked_on(_nodes_not_ready()).unless(select(node.CORDONED).compare("==", 1), on=node.NODE),
         for_s=180,
         keep_s=120,
         severity=Severity.CRITICAL,

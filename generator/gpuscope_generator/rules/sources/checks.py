@@ -53,7 +53,9 @@ def check_rules(settings: Settings) -> RuleFile:
 
 
 def _ages(settings: Settings) -> tuple[Recording, ...]:
-    cycles = canonical(of_source(as_gauge(agent.CYCLE_LAST), settings, "gpuscope"), settings)
+    # What never changes is read once; that this was long ago is as it should be.
+    again = Matcher("tier", "!=", "static")
+    cycles = canonical(of_source(as_gauge(agent.CYCLE_LAST), settings, "gpuscope", again), settings)
     by_tier = max_by(label_replace(cycles, "check", "$1 cycle", "tier", "(.*)"), *_CHECK)
     looks = clustered(of_source(as_gauge(scheduler.LAST_SUCCESS), settings, "collector"), settings)
     # Of two collectors the one that waits does not look.
