@@ -1,7 +1,6 @@
 """The boards in the demo. A small program stands for Grafana: it reads what a Grafana reads, and answers for it."""
 
 import json
-import os
 import sys
 import textwrap
 import time
@@ -107,15 +106,6 @@ def test_without_the_page_of_the_preview_one_line_says_what_to_run(
     with Children(tmp_path) as children:
         assert boards.start_boards(children, tmp_path, PROMETHEUS, "5s", told.append) is None
     assert told == ["boards are not shown: neither Grafana is here nor the page of the preview: make preview"]
-
-
-def test_rules_of_a_clone_are_found_wherever_the_command_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    patterns = boards.rule_files()
-    assert [os.path.basename(os.path.dirname(one)) for one in patterns] == ["recording", "alerts"]
-    assert all(list(Path(one).parent.glob(Path(one).name)) for one in patterns)
 
 
 class _Rules:
