@@ -148,6 +148,6 @@ def _promtool(
     test = folder / "test.yaml"
     test.write_text(yaml.safe_dump(document, sort_keys=False, width=10_000))
     done = subprocess.run(
-        ["promtool", "test", "rules", test.name], cwd=folder, capture_output=True, text=True, timeout=120
+        ["promtool", "test", "rules", test.name], cwd=folder, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
