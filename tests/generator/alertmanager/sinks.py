@@ -47,9 +47,9 @@ class Sinks:
         return [mail for addresses, mail in list(self.mails) if to in addresses]
 
 
-def wait_for(ready: Callable[[], Any], what: str) -> Any:
-    """Waits until something is true, and gives it; fails after a minute."""
-    end = time.monotonic() + WAIT_S
+def wait_for(ready: Callable[[], Any], what: str, *, limit_s: float = WAIT_S) -> Any:
+    """Waits until something is true, and gives it; fails after a while."""
+    end = time.monotonic() + limit_s
     while not (found := ready()):
         assert time.monotonic() < end, f"no {what}"
         time.sleep(0.05)

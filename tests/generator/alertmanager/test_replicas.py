@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import requests
 import yaml
-from tests.generator.alertmanager.running import CACHE, Running, generated, running
+from tests.generator.alertmanager.prometheus_process import prometheus
+from tests.generator.alertmanager.running import Running, generated, running
 from tests.generator.alertmanager.sinks import Sinks, open_sinks, wait_for
 from tests.generator.alertmanager.site import site
-
-from gpuscope.demo.programs import find
 
 PAGE = (Path(__file__).parents[3] / "docs/alertmanager.md").read_text(encoding="utf-8")
 RULES = {
@@ -53,36 +49,8 @@ def _prometheus(folder: Path, replica: str, manager: Running, *, drop: bool) -> 
     if not drop:
         del document["alerting"]["alert_relabel_configs"]
     (folder / "rules.yaml").write_text(yaml.safe_dump(RULES), encoding="utf-8")
-    (folder / "prometheus.yaml").write_text(yaml.safe_dump(document | {"rule_files": ["rules.yaml"]}), encoding="utf-8")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    command = [find("prometheus", CACHE), f"--config.file={folder}/prometheus.yaml"]
-    command += [f"--storage.tsdb.path={folder}/data", f"--web.listen-address={address}"]
-    # It finds its Alertmanager seconds after its first alert, and would tell it a minute later.
-    command += ["--rules.alert.resend-delay=1s"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-
-    def fires() -> bool:
-        assert process.poll() is None, (folder / "log").read_text()
-        try:
-            with requests.Session() as session:
-                session.trust_env = False
-                return bool(session.get(f"http://{address}/api/v1/alerts", timeout=30).json()["data"]["alerts"])
-        except requests.RequestException:
-            return False
-
-    try:
-        wait_for(fires, "alert of Prometheus")
+    with prometheus(folder, document | {"rule_files": ["rules.yaml"]}):
         yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(30)
 
 
 def _known(folder: Path, *, drop: bool) -> tuple[list[dict[str, Any]], Sinks]:
