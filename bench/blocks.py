@@ -21,7 +21,18 @@ ROWS = {
     "cluster:nodes:count": ("total", "ready", "cordoned", "not_ready", "unknown"),
     "cluster:gpus:count": ("expected", "present", "healthy", "allocatable", "allocated", "idle", "missing"),
     "node:gpus:count": (
-        *("installed", "expected", "allocatable", "present", "missing", "healthy", "scheduled", "allocated", "idle"),
+        *(
+            "installed",
+            "expected",
+            "allocatable",
+            "present",
+            "missing",
+            "healthy",
+            "broken",
+            "scheduled",
+            "allocated",
+            "idle",
+        ),
     ),
     "workload:gpus:count": ("allocated", "idle"),
 }

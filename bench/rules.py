@@ -143,24 +143,28 @@ def write_past(url: str, folder: Path) -> int:
     """Writes blocks with what rules read over hours and days, as if it had always been so; how many samples."""
     now = int(time.time()) // 7200 * 7200
     written = 0
-    series = {selector: (seconds, ask(url, selector)) for selector, seconds in read_over_hours().items()}
+    # A series may be read by several selectors, and must stand in a block once.
+    series: dict[str, tuple[int, str, str]] = {}
+    for selector, seconds in read_over_hours().items():
+        for row in ask(url, selector):
+            metric = dict(row["metric"])
+            name = metric.pop("__name__")
+            inner = ",".join(f'{key}="{value}"' for key, value in sorted(metric.items()))
+            head = f"{name}{{{inner}}}"
+            known = series.get(head, (0, "", ""))[0]
+            series[head] = (max(seconds, known), name, row["value"][1])
     for begin in range(now - 86_400, now, 7200):
         text = folder / "past.om"
         with text.open("w") as out:
             kinds: set[str] = set()
-            for seconds, rows in series.values():
+            for head, (seconds, name, value) in sorted(series.items(), key=lambda item: item[1][1]):
                 if begin < now - max(seconds, 7200):
                     continue
-                for row in rows:
-                    metric = dict(row["metric"])
-                    name = metric.pop("__name__")
-                    if name not in kinds:
-                        out.write(f"# TYPE {name} unknown\n")
-                        kinds.add(name)
-                    inner = ",".join(f'{key}="{value}"' for key, value in metric.items())
-                    head = f"{name}{{{inner}}} {row['value'][1]} "
-                    out.writelines([f"{head}{t}\n" for t in range(begin, begin + 7200, SCRAPE_S)])
-                    written += 7200 // SCRAPE_S
+                if name not in kinds:
+                    out.write(f"# TYPE {name} unknown\n")
+                    kinds.add(name)
+                out.writelines([f"{head} {value} {t}\n" for t in range(begin, begin + 7200, SCRAPE_S)])
+                written += 7200 // SCRAPE_S
             out.write("# EOF\n")
         command = [PROGRAMS / "promtool", "tsdb", "create-blocks-from", "openmetrics", "-q", text, folder / "data"]
         subprocess.run(command, check=True, timeout=1800)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +17,12 @@ import requests
 from gpuscope.errors import ConfigError, GpuscopeError
 
 __all__ = ["Access", "Server", "Unusable", "access"]
+
+
+_PATIENCE = 4
+"""So many times the time-out may a whole answer take."""
+_LARGEST = 256 * 2**20
+_PART = 2**16
 
 
 class Unusable(GpuscopeError):
@@ -149,8 +157,15 @@ class Server:
         """
         try:
             answer = self._session.request(
-                method, f"{self.url}{path}", timeout=self._timeout_s, allow_redirects=False, **self._verify, **content
+                method,
+                f"{self.url}{path}",
+                timeout=self._timeout_s,
+                allow_redirects=False,
+                stream=True,
+                **self._verify,
+                **content,
             )
+            body = self._body(answer)
         except requests.exceptions.SSLError as error:
             raise Unusable(f"{self._name}: TLS: {_cause(error)}") from error
         except requests.exceptions.Timeout as error:
@@ -162,13 +177,26 @@ class Server:
         if answer.status_code == 401:
             raise Unusable(f"{self._name}: 401: it wants a token or a password, or does not accept this one")
         if answer.status_code == 403:
-            raise Unusable(f"{self._name}: 403: this user may not do that{_message(answer)}")
+            raise Unusable(f"{self._name}: 403: this user may not do that{_message(body)}")
         try:
-            return answer.status_code, answer.json()
+            return answer.status_code, json.loads(body)
         except ValueError as error:
             kind = answer.headers.get("Content-Type", "no type").partition(";")[0]
             text = f"{self._name}: {answer.status_code} with {kind} in place of JSON: not the API of {self.kind}"
             raise Unusable(text) from error
+
+    def _body(self, answer: requests.Response) -> bytes:
+        """All of an answer, unless it is without end: neither in bytes nor in time."""
+        end = time.monotonic() + _PATIENCE * self._timeout_s
+        found = bytearray()
+        with answer:
+            for part in answer.iter_content(_PART):
+                found += part
+                if len(found) > _LARGEST:
+                    raise Unusable(f"{self._name}: an answer of more than {_LARGEST >> 20} MiB")
+                if time.monotonic() > end:
+                    raise Unusable(f"{self._name}: no whole answer within {_PATIENCE * self._timeout_s:g} s")
+        return bytes(found)
 
     @property
     def _name(self) -> str:
@@ -190,9 +218,9 @@ def _authorization(access: Access) -> Callable[[requests.PreparedRequest], reque
     return sign
 
 
-def _message(answer: requests.Response) -> str:
+def _message(body: bytes) -> str:
     try:
-        found = answer.json()
+        found = json.loads(body)
     except ValueError:
         return ""
     text = found.get("message") or found.get("error") if isinstance(found, dict) else ""
