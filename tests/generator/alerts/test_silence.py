@@ -10,8 +10,8 @@ from tests.generator.rules.instances import SPLIT, dcgm_split, native_split
 
 from gpuscope_generator.settings import Intervals, Settings
 
-SLOWLY = Settings(intervals=Intervals(normalize=120, aggregate=120, slow=300))
-"""A round every two minutes: all rules over half an hour cost seconds, not minutes."""
+SLOWLY = Settings(intervals=Intervals(normalize=240, aggregate=240, slow=300))
+"""A round every four minutes: all rules over an hour and a quarter cost seconds, not minutes."""
 
 
 def longer(samples: Mapping[str, str]) -> dict[str, str]:
@@ -175,7 +175,7 @@ def test_clusters_in_which_nothing_is_wrong_are_silent(tmp_path: Path) -> None:
     samples = together(*(within(name, found) for name, found in CLUSTERS.items()))
     switch = 'Watchdog{severity="none"}'
     down = 'GpuExporterDown{cluster="without_exporter",node="n1",severity="warning"}'
-    expected = {"14m": [switch], "34m": [switch, down]}
+    expected = {"14m": [switch], "36m": [switch, down], "76m": [switch, down]}
     fires(tmp_path, samples, expected, every="1m", settings=SLOWLY, alerts=".*")
 
 
