@@ -212,7 +212,7 @@ class Settings:
             are not told. Model servers that are scraped are left out by themselves.
         interactive_queues: queues and partitions for interactive work, likewise.
         rack_labels: labels of Kubernetes nodes that name the rack, the first that is there counts;
-            kube-state-metrics must publish them: ``--metric-labels-allowlist=nodes=[topology.kubernetes.io/rack]``.
+            kube-state-metrics must publish them: its list of allowed labels names them for nodes.
         rack_pattern: where names of nodes tell the rack: a regular expression of the whole name with one group, such as
             ``(r[0-9]+)-.*``. It comes before the labels.
         alert_labels: labels that every alert gets besides its own, such as ``environment``.
