@@ -54,20 +54,29 @@ def parameters(settings: Settings) -> tuple[Parameter, ...]:
     for section, values in sections:
         for field in dataclasses.fields(values):
             default = getattr(values, field.name)
-            found.append(Parameter(f"{section}.{field.name}", default, _trials(default, len(found))))
+            found.append(
+                Parameter(
+                    f"{section}.{field.name}",
+                    default,
+                    _trials(default, len(found), share=field.name.endswith("_objective")),
+                )
+            )
     return tuple(found)
 
 
-def _trials(default: float, index: int) -> tuple[float, float]:
+def _trials(default: float, index: int, *, share: bool = False) -> tuple[float, float]:
     """Two values apart from those of every other parameter, and from twice or sixty times these.
 
-    They are large, so that many digits are left of them when they are rounded to whole percents.
+    They are large, so that many digits are left of them when they are rounded to whole percents; but of a share the
+    rest to the whole must not fall below 0.
     """
     if isinstance(default, int):
         return (
             default * 3 + 10_007 * (index + 3) + 37 * index * index,
             default * 2 + 20_011 * (index + 5) + 41 * index * index,
         )
+    if share:
+        return default * (0.3 + 0.65 * (index * 0.618_034 % 1)), default * (0.25 + 0.7 * (index * 0.414_214 % 1))
     return (
         default * (31.7 + 11.3 * index + 0.37 * index * index),
         default * (57.1 + 23.9 * index + 0.53 * index * index),

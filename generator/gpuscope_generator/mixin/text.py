@@ -56,7 +56,7 @@ def mixin_text(settings: Settings) -> str:
     tracer = Tracer(settings, parameters(settings))
     found_boards, found_rules = _boards(settings), _rules(settings)
     changes = {
-        name: [*tracer.changes(*found), *_of_board(found[0])]
+        name: [*_changes(tracer, name, found), *_of_board(found[0])]
         for name, found in _tried(_boards, settings, found_boards).items()
     }
     rule_changes = _rule_changes(tracer, settings, found_rules)
@@ -88,6 +88,12 @@ def _tried(build: Callable[[Settings], Documents], settings: Settings, found: Do
     return {name: (found[name], first[name], second[name]) for name in found}
 
 
+def _changes(tracer: Tracer, name: str, documents: tuple[Any, ...]) -> list[Change]:
+    """What differs in a document of that name; equal places of another document are others."""
+    tracer.inside = (name,)
+    return [*tracer.changes(*documents)]
+
+
 def _of_board(board: Documents) -> Iterator[Change]:
     extra = len(board["tags"]) - 1
     yield Change(("tags",), f"[{quoted(TAG)}] + c.extra_tags" if extra >= 0 else "c.extra_tags")
@@ -101,8 +107,8 @@ def _rule_changes(tracer: Tracer, settings: Settings, found: Documents) -> dict[
     plain, renamed = _tried(_rules, settings, found), _tried(_rules, labeled, other)
     result = {}
     for name, documents in plain.items():
-        one = {change.path: change for change in tracer.changes(*documents)}
-        two = {change.path: change.expression for change in tracer.changes(*renamed[name])}
+        one = {change.path: change for change in _changes(tracer, name, documents)}
+        two = {change.path: change.expression for change in _changes(tracer, name, renamed[name])}
         is_other = f"c.cluster_label != {quoted(settings.cluster_label)}"
         for path in _differing(found[name], other[name], ()):
             text = two.get(path) or quoted(_at(other[name], path))
@@ -143,7 +149,7 @@ def _behind(tracer: Tracer, settings: Settings) -> Iterator[str]:
         values = dataclasses.replace(getattr(settings, section), **{name: getattr(getattr(tried, section), name)})
         alone = dataclasses.replace(settings, **{section: values})
         built = {**_boards(alone), **_rules(alone)}
-        if any(path in tracer.lost for key in usual for path in _differing(usual[key], built[key], ())):
+        if any((key, *path) in tracer.lost for key in usual for path in _differing(usual[key], built[key], ())):
             yield parameter.path
 
 

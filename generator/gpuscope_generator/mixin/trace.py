@@ -41,11 +41,13 @@ class Tracer:
         settings: of the document.
         parameters: numbers that were tried.
         lost: places that differ, yet cannot be followed: what is behind them needs the generator.
+        inside: what stands before these places: the name of the document, where there are several.
     """
 
     settings: Settings
     parameters: Sequence[Parameter]
     lost: list[tuple[str | int, ...]] = field(default_factory=list)
+    inside: tuple[str, ...] = ()
 
     def changes(self, one: Any, first: Any, second: Any, path: tuple[str | int, ...] = ()) -> Iterator[Change]:
         """Every value that differs.
@@ -66,7 +68,7 @@ class Tracer:
         elif not one == first == second:
             expression = self.expression(one, first, second)
             if expression is None:
-                self.lost.append(path)
+                self.lost.append((*self.inside, *path))
             else:
                 yield Change(path, expression)
 
