@@ -282,7 +282,10 @@ class Publisher:
         )
 
     def _node_samples(self, situation: Situation, ready: bool) -> list[Sample]:
+        now = time.monotonic()
         states = [worker.state for worker in situation.workers]
+        # A GPU whose call hangs is not up: that its cycles are late is told by its own series.
+        awake = [worker.state for worker in situation.workers if not worker.stuck(now)]
         skipped: dict[tuple[Tier, str], int] = dict(self._skipped)
         for worker in situation.workers:
             for key, count in dict(worker.skipped).items():
@@ -295,7 +298,7 @@ class Publisher:
         if situation.expected is not None:
             samples.append(Sample(inventory.GPUS_EXPECTED, (), float(situation.expected)))
         samples += situation.samples
-        samples += account.cycle_samples(states, skipped)
+        samples += account.cycle_samples(awake, skipped)
         samples += account.collector_samples(states)
         samples += account.call_samples(ledger)
         samples += self._faults.node_samples()

@@ -121,6 +121,23 @@ def test_a_wedged_call_costs_its_gpu_only_and_the_agent_stays_alive(agent) -> No
     assert _value(back.gpus[1], "gpuscope_gpu_worker_stuck") == 0
 
 
+def test_a_wedged_call_does_not_make_the_cycles_of_the_others_late(agent) -> None:
+    """A check that is late would be told beside the GPU that hangs."""
+    one = agent("h100x8")
+    one.until(_all_up)
+    one.driver.inject("wedge", gpu=1)
+    hung = one.until(lambda now: now.gpus[1].reason).created
+    one.until(lambda now: (_last_cycle(now, "fast") or 0.0) > hung)
+    one.driver.inject("unwedge", gpu=1)
+
+
+def _last_cycle(snapshot: Snapshot, tier: str) -> float | None:
+    name = "gpuscope_cycle_last_success_timestamp_seconds"
+    return next(
+        (value for metric, labels, value in snapshot.node_samples if (metric.name, *labels) == (name, tier)), None
+    )
+
+
 def test_a_gpu_that_hangs_from_the_start_hides_no_other_from_attribution(agent, tmp_path: Path) -> None:
     scenario = tmp_path / "hangs.yaml"
     scenario.write_text("title: hangs\nextends: h100x8\nevents: [{at: 0, do: wedge, gpu: 1}]\n", encoding="utf-8")
