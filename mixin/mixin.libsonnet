@@ -20,12 +20,9 @@ local changed(found, changes) =
   assert std.setDiff(std.objectFields(c.intervals), ["aggregate", "cloudwatch", "normalize", "slow"]) == [] :
          'no such setting of the mixin: ' + std.join(', ', std.setDiff(std.objectFields(c.intervals), ["aggregate", "cloudwatch", "normalize", "slow"])),
   assert c.thresholds.inter_token_slo_seconds == 0.1 : 'thresholds.inter_token_slo_seconds needs the generator',
-  assert c.thresholds.pages_per_day == 5.0 : 'thresholds.pages_per_day needs the generator',
   assert c.thresholds.queue_min_workloads == 20 : 'thresholds.queue_min_workloads needs the generator',
   assert c.thresholds.queue_wait_slo_seconds == 2560.0 : 'thresholds.queue_wait_slo_seconds needs the generator',
-  assert c.thresholds.slo_objective == 0.99 : 'thresholds.slo_objective needs the generator',
   assert c.thresholds.ttft_slo_seconds == 2.5 : 'thresholds.ttft_slo_seconds needs the generator',
-  assert c.thresholds.warnings_per_day == 50.0 : 'thresholds.warnings_per_day needs the generator',
   _config+:: {
     "cluster_label": "cluster",
     "thresholds": {
@@ -1289,6 +1286,7 @@ local changed(found, changes) =
               'interval': c.scrape_interval,
             },
             '1': {
+              'description': 'Share of requests whose first token came too late, over the share that may (' + '%.2f' % (100 + c.thresholds.slo_objective * -100) + '%), in the last hour and the last six, by model. At 1 a budget for 30 days lasts 30 days; at 14.4 it lasts two.\n\n**Source:** histograms of the engines, by recording rules. An observation is within the objective as far as the buckets of the engine can tell: those between the objective and the next smaller bound count as too slow. Set `ttft_slo_seconds` and `inter_token_slo_seconds` to bounds of your engine.\n\n**Good:** Below 1 over six hours.\n\n**What to do:** Above 14.4 in one hour, and above 6 in six: act now, add replicas or turn traffic away. Above 1 for days: plan for more capacity, or promise less.',
               'fieldConfig': {
                 'defaults': {
                   'links': {
@@ -1302,6 +1300,14 @@ local changed(found, changes) =
                 },
               },
               'interval': c.scrape_interval,
+              'targets': {
+                '0': {
+                  'expr': 'topk(20, (sum by (cluster, namespace, model, engine, workload) (sum_over_time(model:slo_observations:rate5m{cluster=~"$cluster",namespace=~"$namespace",engine=~"$engine",model=~"$model",workload=~"$workload",objective="time_to_first_token",result="good"}[1h])) / (sum by (cluster, namespace, model, engine, workload) (sum_over_time(model:slo_observations:rate5m{cluster=~"$cluster",namespace=~"$namespace",engine=~"$engine",model=~"$model",workload=~"$workload",objective="time_to_first_token",result="total"}[1h])) > 0) * (-1) + 1) / ' + std.toString(1 + -c.thresholds.slo_objective) + ')',
+                },
+                '1': {
+                  'expr': 'topk(20, (sum by (cluster, namespace, model, engine, workload) (sum_over_time(model:slo_observations:rate5m{cluster=~"$cluster",namespace=~"$namespace",engine=~"$engine",model=~"$model",workload=~"$workload",objective="time_to_first_token",result="good"}[6h])) / (sum by (cluster, namespace, model, engine, workload) (sum_over_time(model:slo_observations:rate5m{cluster=~"$cluster",namespace=~"$namespace",engine=~"$engine",model=~"$model",workload=~"$workload",objective="time_to_first_token",result="total"}[6h])) > 0) * (-1) + 1) / ' + std.toString(1 + -c.thresholds.slo_objective) + ')',
+                },
+              },
             },
           },
         },
