@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from gpuscope_generator.dashboards import boards
 from gpuscope_generator.grafana import TAG, board_json
 from gpuscope_generator.loading import as_plain
-from gpuscope_generator.mixin.parameter import parameters, with_cluster_label, with_trial
+from gpuscope_generator.mixin.parameter import Parameter, parameters, with_cluster_label, with_trial
 from gpuscope_generator.mixin.trace import Change, Tracer, quoted
 from gpuscope_generator.rules.files import rule_files
 from gpuscope_generator.rules.text import rule_file_document
@@ -139,18 +139,33 @@ def _at(document: Any, path: Iterable[str | int]) -> Any:
 
 
 def _behind(tracer: Tracer, settings: Settings) -> Iterator[str]:
-    """The settings behind the places that could not be followed, each tried alone."""
-    if not tracer.lost:
-        return
-    usual = {**_boards(settings), **_rules(settings)}
+    """The settings behind the places that could not be followed."""
+    if tracer.lost:
+        yield from _among(
+            tracer.parameters, frozenset(tracer.lost), {**_boards(settings), **_rules(settings)}, settings
+        )
+
+
+def _among(
+    parameters: Sequence[Parameter], lost: Iterable[tuple[str | int, ...]], usual: Documents, settings: Settings
+) -> Iterator[str]:
+    """Those of the parameters that change a lost place: all at once, and by halves where any of them does."""
     tried = with_trial(settings, 0)
-    for parameter in tracer.parameters:
+    values: dict[str, dict[str, Any]] = {}
+    for parameter in parameters:
         section, _, name = parameter.path.partition(".")
-        values = dataclasses.replace(getattr(settings, section), **{name: getattr(getattr(tried, section), name)})
-        alone = dataclasses.replace(settings, **{section: values})
-        built = {**_boards(alone), **_rules(alone)}
-        if any((key, *path) in tracer.lost for key in usual for path in _differing(usual[key], built[key], ())):
-            yield parameter.path
+        values.setdefault(section, {})[name] = getattr(getattr(tried, section), name)
+    sections = {name: dataclasses.replace(getattr(settings, name), **found) for name, found in values.items()}
+    changed = dataclasses.replace(settings, **sections)
+    built = {**_boards(changed), **_rules(changed)}
+    if all(_at(usual, place) == _at(built, place) for place in lost):
+        return
+    if len(parameters) == 1:
+        yield parameters[0].path
+        return
+    middle = len(parameters) // 2
+    for half in (parameters[:middle], parameters[middle:]):
+        yield from _among(half, lost, usual, settings)
 
 
 def _config(settings: Settings, fixed: list[str]) -> str:

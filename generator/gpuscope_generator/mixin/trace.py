@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
 from typing import Any
 
 from gpuscope_generator.mixin.parameter import LINK_PREFIX, RUNBOOK_PREFIX, SCRAPE_INTERVALS, Parameter
@@ -48,6 +51,7 @@ class Tracer:
     parameters: Sequence[Parameter]
     lost: list[tuple[str | int, ...]] = field(default_factory=list)
     inside: tuple[str, ...] = ()
+    _known: dict[tuple[str, ...], tuple[str, str] | None] = field(default_factory=dict)
 
     def changes(self, one: Any, first: Any, second: Any, path: tuple[str | int, ...] = ()) -> Iterator[Change]:
         """Every value that differs.
@@ -113,24 +117,45 @@ class Tracer:
     def _default(self, name: str) -> str:
         return str(getattr(self.settings, name))
 
-    def _number(self, one: str, first: str, second: str) -> tuple[str, str] | None:
+    def _number(self, *shown: str) -> tuple[str, str] | None:
         """An expression, and how Jsonnet writes its value; an empty form is with all digits."""
-        shown = (one, first, second)
+        if shown not in self._known:
+            self._known[shown] = self._searched(shown)
+        return self._known[shown]
+
+    def _searched(self, shown: tuple[str, ...]) -> tuple[str, str] | None:
         digits = {len(token.partition(".")[2]) for token in shown}
         fixed = ((f"%.{count}f", _rounded(f".{count}f")) for count in digits if len(digits) == 1)
-        all_digits = "%.12g" if _short(one) else ""
+        all_digits = "%.12g" if _short(shown[0]) else ""
+        near = self._near(shown[0])
         found = [
             (parameter, factor, offset, form)
             for form, same in ((all_digits, _equal), *fixed, ("%.6g", _rounded("g")))
-            for parameter in self.parameters
-            for factor in _FACTORS
-            for offset in _OFFSETS
+            for parameter, factor, offset in near
             if all(same(offset + factor * value, token) for value, token in zip(parameter.values, shown, strict=True))
         ]
         if len({parameter.path for parameter, *_ in found}) != 1:
             return None
         parameter, factor, offset, form = found[0]
         return _written(parameter, factor, offset), form
+
+    def _near(self, token: str) -> list[tuple[Parameter, float, float]]:
+        """What may have been written so, rounded in any way; in the order of parameters, factors and offsets."""
+        value, rounding = float(token), 0.5 * 10.0 ** -len(token.partition(".")[2].partition("e")[0])
+        reach = rounding + 1e-5 * max(1.0, abs(value))
+        values = [one[0] for one in self._candidates]
+        begin, end = bisect_left(values, value - reach), bisect_right(values, value + reach)
+        return [one[2:] for one in sorted(self._candidates[begin:end], key=lambda one: one[1])]
+
+    @cached_property
+    def _candidates(self) -> list[tuple[float, int, Parameter, float, float]]:
+        """Every value that a default may stand for, sorted; and its place among them."""
+        combined = product(self.parameters, _FACTORS, _OFFSETS)
+        found = [
+            (offset + factor * parameter.default, index, parameter, factor, offset)
+            for index, (parameter, factor, offset) in enumerate(combined)
+        ]
+        return sorted(found, key=lambda one: one[:2])
 
 
 def _between(default: str, mark: str, one: str, first: str, second: str) -> Iterator[tuple[str, str, str]]:
