@@ -68,13 +68,13 @@ SAMPLES = {
 IN_TEN = "within ten minutes on GPU 3 of node n1."
 TEXTS: Mapping[str, tuple[str, str]] = {
     "GpuCountBelowExpected": (
-        "1 of the GPUs that the machine or its scheduler knows of do not answer on node n1 for five minutes: GPU 3 "
+        "1 of the GPUs that the machine or its scheduler knows of have not answered on node n1 for five minutes: GPU 3 "
         "(GPU-3, serial S3). None should be missing.",
         "1 GPUs missing",
     ),
     "GpuAllocatableBelowPresent": (
-        "2 of the GPUs that answer on node n1 are not offered by its scheduler for 15 minutes, although the node takes "
-        "work. It should offer all of them.",
+        "2 of the GPUs that answer on node n1 have not been offered by its scheduler for 15 minutes, although the "
+        "node takes work. It should offer all of them.",
         "2 GPUs not offered",
     ),
     "GpuFellOffBus": (
@@ -83,32 +83,33 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "",
     ),
     "GpuDriverUnresponsive": (
-        "Calls of the driver about 1 GPUs of node n1 do not return, or the driver cannot be reached at all, for five "
-        "minutes. Calls hang for: GPU 3 (GPU-3, serial S3). Nothing else that is shown of these GPUs is current.",
+        "For five minutes calls of the driver about 1 GPUs of node n1 have not returned, or the driver could not be "
+        "reached at all. Calls hang for: GPU 3 (GPU-3, serial S3). Nothing else that is shown of these GPUs is "
+        "current.",
         "1 GPUs without an answer",
     ),
     "GpuHealthCheckFailed": (
-        "The health check of AMD's exporter fails for GPU 3 of node n1 for five minutes. It does not say why.",
+        "For five minutes the health check of AMD's exporter has failed for GPU 3 of node n1. It does not say why.",
         "",
     ),
     "GpuRecoveryActionReset": (
-        "The driver asks for two minutes to reset GPU 3 of node n1, with or without draining it before. It should ask "
-        "for nothing.",
+        "For two minutes the driver has asked for a reset of GPU 3 of node n1, with or without draining it before. It "
+        "should ask for nothing.",
         "",
     ),
     "GpuRecoveryActionReboot": (
-        "The driver asks for two minutes to reboot node n1 to bring GPU 3 back. A reset does not help; the GPU does no "
-        "work until then.",
+        "For two minutes the driver has asked for a reboot of node n1, to bring GPU 3 back. A reset does not help; the "
+        "GPU does no work until then.",
         "",
     ),
     "GpuRecoveryActionDrainP2P": (
-        "The driver asks for two minutes that work which lets GPU 3 of node n1 talk to other GPUs be ended. Until then "
-        "its links do not come back.",
+        "For two minutes the driver has asked that work which lets GPU 3 of node n1 talk to other GPUs be ended. Until "
+        "then its links do not come back.",
         "",
     ),
     "GpuRecoveryActionRecoverImex": (
-        "The driver asks for two minutes to recover the IMEX domain of GPU 3 of node n1: the service by which nodes of "
-        "one NVLink domain share GPU memory. Jobs over several nodes of the domain fail until then.",
+        "For two minutes the driver has asked to recover the IMEX domain of GPU 3 of node n1: the service by which "
+        "nodes of one NVLink domain share GPU memory. Jobs over several nodes of the domain fail until then.",
         "",
     ),
     "GpuMemoryUncorrectable": (
@@ -121,17 +122,17 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "2 errors in 10 minutes",
     ),
     "GpuRowRemapPending": (
-        "GPU 3 of node n1 has for ten minutes a memory row that will be replaced by a spare one at its next reset. "
+        "GPU 3 of node n1 has had for ten minutes a memory row that will be replaced by a spare one at its next reset. "
         "Until then the driver keeps work off the page.",
         "",
     ),
     "GpuRowRemapFailed": (
-        "GPU 3 of node n1 says for five minutes that a memory row could not be replaced (XID 64), or that its memory "
-        "cannot be repaired. No spare rows are left where one is needed.",
+        "GPU 3 of node n1 has said for five minutes that a memory row could not be replaced (XID 64), or that its "
+        "memory cannot be repaired. No spare rows are left where one is needed.",
         "",
     ),
     "GpuSramThresholdExceeded": (
-        "GPU 3 of node n1 says for five minutes that its uncorrected errors in caches and registers are above the "
+        "GPU 3 of node n1 has said for five minutes that its uncorrected errors in caches and registers are above the "
         "maker's threshold. They cannot be remapped, and will come again.",
         "",
     ),
@@ -161,8 +162,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "4 faults in 7 days",
     ),
     "GpuInterconnectLinkDown": (
-        "2 NVLink links of GPU 3 of node n1 are down for ten minutes that were up within the last week, or that other "
-        "GPUs of the node have. All should be up.",
+        "2 NVLink links of GPU 3 of node n1 have been down for ten minutes that were up within the last week, or that "
+        "other GPUs of the node have. All should be up.",
         "2 links down",
     ),
     "GpuInterconnectErrors": (
@@ -180,13 +181,14 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "2 errors in 10 minutes",
     ),
     "GpuFabricNotReady": (
-        "1 GPUs of node n1 have for ten minutes not registered with the fabric of NVLink switches, or the fabric is "
-        "not well: GPU 3 (GPU-3, serial S3). Work that uses several GPUs does not start there.",
+        "For ten minutes 1 GPUs of node n1 have not been registered with the fabric of NVLink switches, or the fabric "
+        "is not well: GPU 3 (GPU-3, serial S3). Work that uses several GPUs does not start there, and on many machines "
+        "no new work at all.",
         "1 GPUs without fabric",
     ),
     "GpuPcieDegraded": (
-        "The PCIe width of GPU 3 of node n1 is 50% of the best that GPU and slot can do, for 15 minutes. A width must "
-        "always be whole; a generation must be while the GPU works, as here.",
+        "The PCIe width of GPU 3 of node n1 has been 50% of the best that GPU and slot can do for 15 minutes. A width "
+        "must always be whole; a generation must be while the GPU works, as here.",
         "50% of the best width",
     ),
     "GpuAppFault": (

@@ -192,7 +192,8 @@ def test_what_it_says(tmp_path: Path) -> None:
                     "hours it is full within 24 hours.",
                     "location": "file system lustre01",
                     "measured": "91% used",
-                    "recommended_action": "Remove old checkpoints first; ask the owners of the largest folders.",
+                    "recommended_action": "Find the largest folders, and ask their owners to remove what they can: old "
+                    "checkpoints first.",
                     "runbook_url": "https://github.com/gpuscope/gpuscope/blob/main/docs/runbooks/StorageFilling.md",
                     "dashboard_url": "/d/gpuscope-filesystem/filesystem?var-cluster=c&var-filesystem=lustre01",
                 },

@@ -70,8 +70,8 @@ def _firmware() -> Alert:
         "120, 143, 158, 169) within ten minutes on GPU {{ $labels.gpu }} of node {{ $labels.node }}. Its work is lost; "
         "there should be none.",
         measured='{{ $value | printf "%.0f" }} faults in 10 minutes',
-        action=f"{DRAIN} and reset the GPU; {FOLLOW_DRIVER}. The second time within a week switch the host off and on "
-        "again, the third time have the GPU replaced.",
+        action=f"{DRAIN}, end what hangs on the GPU, and reset it; {FOLLOW_DRIVER}. The second time within a week "
+        "switch the host off and on again, the third time have the GPU replaced.",
         carry=_WHERE,
     )
 
@@ -115,7 +115,7 @@ def _follows(settings: Settings) -> Alert:
         "others) on GPU {{ $labels.gpu }} of node {{ $labels.node }}, while their other GPUs had none at the time. "
         f"From {least:.0f} on the GPU is suspect, and not the programs.",
         measured="{{ $value }} workloads in 24 hours",
-        action="Keep new work off the node, run dcgmi diag -r 3 on the GPU, and the field diagnostics of the maker if "
+        action=f"{DRAIN}. Once the GPU is idle run dcgmi diag -r 3 on it, and the field diagnostics of the maker if "
         "that finds nothing.",
         carry=_WHERE,
     )

@@ -8,7 +8,7 @@ from gpuscope_generator.normalized.node import NODE
 from gpuscope_generator.promql import Matcher, Vector, count_by, first_of, group_by, max_by, select
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import after_boot, outside_maintenance
-from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER, gpus_of_node
+from gpuscope_generator.rules.alerts.wording import DRAIN, gpus_of_node
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
 
@@ -51,8 +51,9 @@ def _count() -> Alert:
         component=Component.GPU,
         fault_class="off_bus",
         summary="A node has fewer GPUs than it should.",
-        description="{{ $value }} of the GPUs that the machine or its scheduler knows of do not answer on node "
-        f"{{{{ $labels.node }}}} for five minutes: {gpus_of_node(gpu.UP, compared='== 0')}. None should be missing.",
+        description="{{ $value }} of the GPUs that the machine or its scheduler knows of have not answered on "
+        f"node {{{{ $labels.node }}}} for five minutes: {gpus_of_node(gpu.UP, compared='== 0')}. None "
+        "should be missing.",
         measured="{{ $value }} GPUs missing",
         action=f"{DRAIN}, then compare nvidia-smi -L with lspci. Reboot; a GPU that is lost again goes back to its "
         "maker.",
@@ -75,8 +76,8 @@ def _allocatable() -> Alert:
         component=Component.SCHEDULER,
         tier=2,
         summary="A scheduler offers fewer GPUs than the node has.",
-        description="{{ $value }} of the GPUs that answer on node {{ $labels.node }} are not offered by its scheduler "
-        "for 15 minutes, although the node takes work. It should offer all of them.",
+        description="{{ $value }} of the GPUs that answer on node {{ $labels.node }} have not been offered by its "
+        "scheduler for 15 minutes, although the node takes work. It should offer all of them.",
         measured="{{ $value }} GPUs not offered",
         action="Kubernetes: read the log of the device plugin, and restart it if no GPU is faulty. Slurm: compare "
         "gres.conf with nvidia-smi -L, then restart slurmd.",
@@ -120,8 +121,8 @@ def _unresponsive() -> Alert:
         component=Component.GPU,
         fault_class="gpu_fw",
         summary="The GPU driver of a node does not answer.",
-        description="Calls of the driver about {{ $value }} GPUs of node {{ $labels.node }} do not return, or the "
-        f"driver cannot be reached at all, for five minutes. Calls hang for: {gpus_of_node(fault.STUCK)}. Nothing "
+        description="For five minutes calls of the driver about {{ $value }} GPUs of node {{ $labels.node }} have not "
+        f"returned, or the driver could not be reached at all. Calls hang for: {gpus_of_node(fault.STUCK)}. Nothing "
         "else that is shown of these GPUs is current.",
         measured="{{ $value }} GPUs without an answer",
         action=f"{DRAIN}, run nvidia-bug-report.sh while the state lasts, and reboot.",
@@ -140,8 +141,9 @@ def _unhealthy() -> Alert:
         component=Component.GPU,
         tier=2,
         summary="The exporter of a GPU calls it unhealthy.",
-        description="The health check of AMD's exporter fails for GPU {{ $labels.gpu }} of node {{ $labels.node }} for "
-        "five minutes. It does not say why.",
-        action=f"Read amd-smi metric --ecc and amd-smi bad-pages on the node; {FOLLOW_DRIVER}.",
+        description="For five minutes the health check of AMD's exporter has failed for GPU {{ $labels.gpu }} of node "
+        "{{ $labels.node }}. It does not say why.",
+        action=f"{DRAIN}, and read amd-smi metric --ecc and amd-smi bad-pages there. Reset the GPU once nothing runs "
+        "on it.",
         carry={"node": "node", "gpu": "gpu"},
     )

@@ -63,12 +63,12 @@ def _links(severity: Severity) -> Alert:
         tier=2,
         fault_class="nvlink",
         summary="Links between GPUs are down.",
-        description="{{ $value }} NVLink links of GPU {{ $labels.gpu }} of node {{ $labels.node }} are down for ten "
-        "minutes that were up within the last week, or that other GPUs of the node have. All should be up."
+        description="{{ $value }} NVLink links of GPU {{ $labels.gpu }} of node {{ $labels.node }} have been down "
+        "for ten minutes that were up within the last week, or that other GPUs of the node have. All should be up."
         f"{tail}",
         measured="{{ $value }} links down",
-        action="Run nvidia-smi nvlink --status on the node and look at both ends of the links: GPU, switch, fabric "
-        "manager. Then reset the GPUs, or reboot.",
+        action="Keep new work that uses several GPUs off the node. Run nvidia-smi nvlink --status there, and look at "
+        "both ends of the links: GPU, switch, fabric manager. Once nothing runs there reset all its GPUs, or reboot.",
         carry=_WHERE,
     )
 
@@ -134,8 +134,8 @@ def _switch() -> Alert:
         description='{{ $value | printf "%.0f" }} fatal errors (SXID) of NVLink switches within ten minutes on node '
         "{{ $labels.node }}. Links through the switch do not come back without a reset; there should be none.",
         measured='{{ $value | printf "%.0f" }} errors in 10 minutes',
-        action=f"{DRAIN}, end what uses several GPUs, and reset all GPUs of the node together. Reboot if a link stays "
-        "down.",
+        action=f"{DRAIN}, and end what uses several GPUs. Once nothing runs there reset all GPUs of the node together. "
+        "Reboot if a link stays down.",
         carry={"node": "node"},
     )
 
@@ -152,12 +152,13 @@ def _fabric() -> Alert:
         tier=2,
         fault_class="nvlink",
         summary="GPUs of a node are not in their NVLink fabric.",
-        description="{{ $value }} GPUs of node {{ $labels.node }} have for ten minutes not registered with the fabric "
-        f"of NVLink switches, or the fabric is not well: {gpus_of_node(fault.FABRIC, _NOT_READY)}. Work that uses "
-        "several GPUs does not start there.",
+        description="For ten minutes {{ $value }} GPUs of node {{ $labels.node }} have not been registered with the "
+        f"fabric of NVLink switches, or the fabric is not well: {gpus_of_node(fault.FABRIC, _NOT_READY)}. Work that "
+        "uses several GPUs does not start there, and on many machines no new work at all.",
         measured="{{ $value }} GPUs without fabric",
         action=f"{DRAIN}. Look at nvidia-fabricmanager (systemctl status, its log), and that its version is the "
-        "driver's; on NVL72 racks at the switch trays and at nvidia-imex. Restart it, then reboot.",
+        "driver's; on NVL72 racks at the switch trays and at nvidia-imex. Start it if it is down. If it runs, restart "
+        "it only once nothing runs on the node, as that may end work on all GPUs; then reboot.",
         carry={"node": "node"},
     )
 
@@ -173,11 +174,11 @@ def _pcie() -> Alert:
         component=Component.INTERCONNECT,
         tier=2,
         summary="The PCIe link of a GPU is slower than it could be.",
-        description="The PCIe {{ $labels.what }} of GPU {{ $labels.gpu }} of node {{ $labels.node }} is "
-        "{{ $value | humanizePercentage }} of the best that GPU and slot can do, for 15 minutes. A width must always "
-        "be whole; a generation must be while the GPU works, as here.",
+        description="The PCIe {{ $labels.what }} of GPU {{ $labels.gpu }} of node {{ $labels.node }} has "
+        "been {{ $value | humanizePercentage }} of the best that GPU and slot can do for 15 minutes. A width must "
+        "always be whole; a generation must be while the GPU works, as here.",
         measured="{{ $value | humanizePercentage }} of the best {{ $labels.what }}",
-        action="Reseat the board, look at the riser and at the slot's settings in the BIOS, and reboot. Nothing is "
-        "broken until then, but copies to and from the host are slow.",
+        action="When the node is next drained, reboot it; if that does not help, reseat the board, and look at the "
+        "riser and at the slot's settings in the BIOS. Nothing fails until then; copies to and from the host are slow.",
         carry=_WHERE,
     )

@@ -46,8 +46,8 @@ def _uncorrectable() -> Alert:
         "uncorrected ECC errors of AMD) within ten minutes on GPU {{ $labels.gpu }} of node {{ $labels.node }}. All "
         "work on the GPU is lost or wrong; there should be none.",
         measured='{{ $value | printf "%.0f" }} errors in 10 minutes',
-        action=f"{DRAIN} and reset the GPU; {FOLLOW_DRIVER}. After the reset look for rows that could not be remapped "
-        "and for the SRAM flag.",
+        action=f"{DRAIN}, end what runs on the GPU, and reset it; {FOLLOW_DRIVER}. After the reset look for rows that "
+        "could not be remapped and for the SRAM flag.",
         carry=_WHERE,
     )
 
@@ -81,9 +81,9 @@ def _pending() -> Alert:
         component=Component.GPU,
         fault_class="mem_remap",
         summary="A GPU waits for a reset to replace a memory row.",
-        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} has for ten minutes a memory row that will be "
-        "replaced by a spare one at its next reset. Until then the driver keeps work off the page.",
-        action="Reset the GPU at the next drain. Do not end work for it.",
+        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} has had for ten minutes a memory row that will "
+        "be replaced by a spare one at its next reset. Until then the driver keeps work off the page.",
+        action="Reset the GPU when the node is next drained. Do not end work for it.",
         carry=_WHERE,
     )
 
@@ -102,9 +102,11 @@ def _failed() -> Alert:
         component=Component.GPU,
         fault_class="mem_remap_failed",
         summary="A GPU cannot replace a broken memory row.",
-        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} says for five minutes that a memory row could "
-        "not be replaced (XID 64), or that its memory cannot be repaired. No spare rows are left where one is needed.",
-        action=f"{DRAIN}, run the field diagnostics of the maker, and have the board replaced.",
+        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} has said for five minutes that a memory row "
+        "could not be replaced (XID 64), or that its memory cannot be repaired. No spare rows are left where one is "
+        "needed.",
+        action=f"{DRAIN}, and reset the GPU once nothing runs on it. If it says so again, run the field diagnostics of "
+        "the maker, and have the board replaced.",
         carry=_WHERE,
     )
 
@@ -120,7 +122,7 @@ def _sram() -> Alert:
         tier=2,
         fault_class="mem_uncorrectable",
         summary="A GPU had more SRAM errors than its maker accepts.",
-        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} says for five minutes that its uncorrected "
+        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} has said for five minutes that its uncorrected "
         "errors in caches and registers are above the maker's threshold. They cannot be remapped, and will come again.",
         action=f"{DRAIN}, run the field diagnostics of the maker, and have the board replaced.",
         carry=_WHERE,

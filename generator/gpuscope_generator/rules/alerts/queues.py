@@ -165,7 +165,7 @@ def _slow_waits(settings: Settings) -> Alert:
         summary="Work waits in a queue for longer than it should.",
         description="Of the workloads that queue {{ $labels.queue }} admitted, {{ $value | humanizePercentage }} had "
         f"waited for more than {limits.queue_wait_slo_seconds:.0f} seconds; at most "
-        f"{100 - limits.queue_wait_objective * 100:.0f} % should. Over six hours or three days, and still so.",
+        f"{100 - limits.queue_wait_objective * 100:.0f} % should. Measured over six hours or three days, and still so.",
         measured="{{ $value | humanizePercentage }} waited too long",
         action="Compare what the queue holds with its quota, and look for work that holds GPUs without using them.",
         board=Noun.TRAINING,

@@ -87,7 +87,7 @@ def _filling(settings: Settings, severity: Severity) -> Alert:
         summary=summary,
         description="{{ $value | humanizePercentage }} of {{ $labels.filesystem }} is in use: " + rest,
         measured="{{ $value | humanizePercentage }} used",
-        action="Remove old checkpoints first; ask the owners of the largest folders.",
+        action="Find the largest folders, and ask their owners to remove what they can: old checkpoints first.",
         board=Noun.FILESYSTEM,
         carry=_CARRIED,
     )
