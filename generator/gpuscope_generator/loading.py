@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gpuscope_generator.alert_reading import read_alert_labels, read_alerts
 from gpuscope_generator.alertmanager.model import Alertmanager
 from gpuscope_generator.alertmanager.reading import check_heartbeat, plain, read_alertmanager
 from gpuscope_generator.jsonnet import evaluate_config
 from gpuscope_generator.lines import Node, nearest, parse_yaml, read_text, read_yaml
-from gpuscope_generator.settings import AlertChange, Intervals, Settings, Thresholds
+from gpuscope_generator.settings import Intervals, Settings, Thresholds
 
 __all__ = ["BOUNDS", "as_plain", "bounds_of", "load_settings"]
 
@@ -24,6 +25,8 @@ BOUNDS = {
     "_celsius": (0.0, 200.0),
 }
 """Smallest and largest value of a threshold, by the unit at the end of its name."""
+_BOUNDS_OF = {"checkpoint_age_seconds": (1.0, 31_536_000.0)}
+"""Where it is a window of a query, which cannot be empty."""
 _INTERVAL = (5, 3600)
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _TAKEN = ("container", "gpu", "instance", "job", "le", "namespace", "node", "pod", "uuid")
@@ -32,7 +35,6 @@ _CURRENCY = re.compile(r"currency[A-Z]{3}")
 _PART = r"[^/\s?#\"'<>`\\^|${}@]+"
 _LINK = re.compile(rf"(https?://{_PART})?(/{_PART})*")
 _PAGE = re.compile(rf"https?://{_PART}(/{_PART})*")
-_OURS = ("alertname", "severity", "scope", "component", "audience", "fault_class", "team", "cluster", "node", "gpu")
 _MANIFEST_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _MANIFEST_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _TAG_LENGTH = 50
@@ -147,7 +149,8 @@ def _thresholds(node: Node, key: str) -> Thresholds:
 
 def bounds_of(name: str) -> tuple[float, float]:
     """Smallest and largest value of a threshold."""
-    return next((bounds for unit, bounds in BOUNDS.items() if name.endswith(unit)), (0.0, 1e12))
+    by_unit = (bounds for unit, bounds in BOUNDS.items() if name.endswith(unit))
+    return _BOUNDS_OF.get(name) or next(by_unit, (0.0, 1e12))
 
 
 def _intervals(node: Node, key: str) -> Intervals:
@@ -268,11 +271,8 @@ def _rack_labels(node: Node, key: str) -> tuple[str, ...]:
 
 def _rack_pattern(node: Node, key: str) -> str:
     text = node.text(key)
-    try:
-        groups = re.compile(text).groups
-    except re.error as error:
-        raise node.error(key, f"not a regular expression: {text!r}: {error}") from error
-    if text and groups != 1:
+    _pattern(node, key, text)
+    if text and re.compile(text).groups != 1:
         raise node.error(key, f"{text!r} must have one group: what it matches is the rack")
     return text
 
@@ -296,69 +296,6 @@ def _currency(node: Node, key: str) -> str:
     if not _CURRENCY.fullmatch(text):
         raise node.error(key, f"{text!r} is not a unit of Grafana such as currencyEUR")
     return text
-
-
-def _alerts(node: Node, key: str) -> Mapping[str, AlertChange]:
-    from gpuscope_generator.rules.alerts import all_alerts
-
-    alerts = all_alerts(Settings())
-    known = sorted({one.name for one in alerts} | {one.key for one in alerts})
-    found = {}
-    for name, inner in node.mapping(key).items():
-        path = f"{key}.{name}"
-        if name not in known:
-            raise inner.error(path, f"no such alert{nearest(name, known)}")
-        found[name] = _alert_change(inner, path)
-    return found
-
-
-def _alert_change(node: Node, key: str) -> AlertChange:
-    entries = node.mapping(key)
-    known = ("enabled", "severity", "for", "keep_firing_for")
-    found: dict[str, Any] = {}
-    for name, inner in entries.items():
-        path = f"{key}.{name}"
-        if name not in known:
-            raise inner.error(path, f"no such setting{nearest(name, known)}")
-        if name == "enabled":
-            found[name] = inner.switch(path)
-        elif name == "severity":
-            found[name] = _severity(inner, path)
-        else:
-            found[f"{name}_s"] = _alert_duration(inner, path)
-    return AlertChange(**found)
-
-
-def _severity(node: Node, key: str) -> str:
-    text = node.text(key)
-    if text not in ("critical", "warning", "info"):
-        raise node.error(key, f"{text!r} is not critical, warning or info")
-    return text
-
-
-def _alert_duration(node: Node, key: str) -> int:
-    from gpuscope_generator.promql.filling import seconds
-
-    text = node.text(key)
-    try:
-        value = 0.0 if text in ("0", "0s") else seconds(text)
-    except ValueError as error:
-        raise node.error(key, str(error)) from error
-    if not (0 <= value <= 604_800 and value == int(value)):
-        raise node.error(key, f"{text} is not between 0s and 7d in whole seconds")
-    return int(value)
-
-
-def _labels(node: Node, key: str) -> Mapping[str, str]:
-    found = {}
-    for name, inner in node.mapping(key).items():
-        path = f"{key}.{name}"
-        if not _LABEL.fullmatch(name) or name.startswith("__"):
-            raise inner.error(path, "not a label name: letters, digits and _, no digit first, no __ in front")
-        if name in _OURS:
-            raise inner.error(path, "every alert has this label already")
-        found[name] = inner.text(path)
-    return found
 
 
 def _manifest_labels(node: Node, key: str) -> Mapping[str, str]:
@@ -386,13 +323,13 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
     "extra_tags": _tags,
     "editable": Node.switch,
     "prices": _prices,
-    "alerts": _alerts,
+    "alerts": read_alerts,
     "maintenance_taints": _taints,
     "interactive_kinds": _interactive,
     "interactive_queues": _interactive,
     "rack_labels": _rack_labels,
     "rack_pattern": _rack_pattern,
-    "alert_labels": _labels,
+    "alert_labels": read_alert_labels,
     "manifest_labels": _manifest_labels,
     "currency": _currency,
     "alertmanager": read_alertmanager,

@@ -26,6 +26,9 @@ _KINDS = {
     "prices": "mapping of numbers",
     "editable": "`true` or `false`",
     "scrape_interval": "duration, `1s` to `1h`",
+    "alerts": "mapping of [changes](#alerts)",
+    "alert_labels": "mapping of texts",
+    "manifest_labels": "mapping of texts",
     "alertmanager": "mapping",
 }
 

@@ -215,7 +215,8 @@ class Settings:
             kube-state-metrics must publish them: its list of allowed labels names them for nodes.
         rack_pattern: where names of nodes tell the rack: a regular expression of the whole name with one group, such as
             ``(r[0-9]+)-.*``. It comes before the labels.
-        alert_labels: labels that every alert gets besides its own, such as ``environment``.
+        alert_labels: labels that every alert gets besides its own, such as ``environment``. None by which an alert says
+            what it is about, such as ``namespace``.
         manifest_labels: labels of the PrometheusRule manifests, for the ``ruleSelector`` of the Prometheus operator,
             such as ``release``.
         currency: of the prices, as Grafana's unit spells it, such as ``currencyUSD``.

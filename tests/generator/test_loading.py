@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from gpuscope.errors import ConfigError
 from gpuscope_generator.loading import _READ, as_plain, bounds_of, load_settings
 from gpuscope_generator.output import dashboard_files, rule_texts
+from gpuscope_generator.rules.alerts import all_alerts
+from gpuscope_generator.rules.annotations import labels_of
 from gpuscope_generator.setting_reference import meanings, settings_table
 from gpuscope_generator.settings import Intervals, Settings, Thresholds
 
@@ -170,6 +172,21 @@ def test_settings_reach_boards_and_rules(tmp_path: Path) -> None:
         ("prices:\n  H100: -1\n", ":2: prices.H100: -1 is not between 0 and 1e+06"),
         ("currency: EUR\n", ":1: currency: 'EUR' is not a unit of Grafana such as currencyEUR"),
         ("? [a]\n: b\n", ":1: keys must be plain words"),
+        ("alerts:\n  GpuExporterDown: {severity: warning}\n", ":2: alerts.GpuExporterDown: would be warning twice"),
+        (
+            "alerts:\n  JobStalled/critical:\n    severity: warning\n",
+            ":2: alerts.JobStalled/critical: would be warning twice, and nobody could tell one from the other; "
+            "JobStalled/critical: {enabled: false} turns one off",
+        ),
+        ("alert_labels:\n  workload: x\n", ":2: alert_labels.workload: alerts have this label already"),
+        ("alert_labels:\n  filesystem: x\n", ":2: alert_labels.filesystem: alerts have this label already"),
+        ("alert_labels:\n  env: '{{ x'\n", ":2: alert_labels.env: '{{ x': Prometheus would read {{ as a template"),
+        ("rack_pattern: '(?=r)(x)'\n", ":1: rack_pattern: not a regular expression of Prometheus: "),
+        ("rack_pattern: '(r)\\Z'\n", ":1: rack_pattern: not a regular expression of Prometheus: "),
+        (
+            "thresholds:\n  checkpoint_age_seconds: 0.4\n",
+            ":2: thresholds.checkpoint_age_seconds: 0.4 is not between 1 and 3.1536e+07",
+        ),
     ],
 )
 def test_mistake_names_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:
@@ -177,6 +194,21 @@ def test_mistake_names_file_line_and_key(tmp_path: Path, text: str, message: str
         load(tmp_path, text)
     assert str(raised.value).startswith(f"{tmp_path / 'my.yaml'}{message}")
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{GpuExporterDown: {severity: warning}, GpuExporterDown/critical: {enabled: false}}",
+        "{GpuExporterDown/critical: {severity: warning}, GpuExporterDown/warning: {severity: critical}}",
+        "{GpuClusterSaturated: {severity: info}}",
+        "{GpuExporterDown: {for: 0s, keep_firing_for: 7d}}",
+    ],
+)
+def test_no_two_alerts_are_the_same(tmp_path: Path, text: str) -> None:
+    settings = load(tmp_path, f"alerts: {text}\n")
+    seen = [(one.name, *labels_of(one, settings).items()) for one in all_alerts(settings)]
+    assert len(seen) == len(set(seen))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

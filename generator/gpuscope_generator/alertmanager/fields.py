@@ -9,8 +9,12 @@ from gpuscope_generator.lines import Node, nearest
 
 __all__ = ["address", "duration", "entries", "names", "path_of_secret", "url", "whole"]
 
-_ADDRESS = re.compile(r"[^@\s<>,;\"]+@[^@\s<>,;\"]+")
-_URL = re.compile(r"https?://(?P<host>[^/\s?#\"<>]+)(/[^\s\"<>]*)?")
+_ATOM = r"[^@\s<>()\[\]{},;:.\\\"]+"
+_ADDRESS = re.compile(rf"{_ATOM}(\.{_ATOM})*@{_ATOM}(\.{_ATOM})*")
+"""Without braces, as Alertmanager takes an address for a template."""
+_HOST = r"(\[[0-9a-fA-F:.]+\]|[^/\s?#\"<>\[\]{}:@\\^`|%]+)(:(?P<port>[0-9]{1,5}))?"
+_URL = re.compile(rf"https?://{_HOST}(/([^\s\"<>{{}}\\^`|%]|%[0-9a-fA-F]{{2}})*)?")
+_PASSWORD = re.compile(r"https?://[^/\s?#]*@.*")
 _SECRETS = {
     "api_url": "api_url_file",
     "slack_api_url": "api_url_file",
@@ -81,11 +85,11 @@ def url(node: Node, key: str) -> str:
         ConfigError: something else.
     """
     text = node.text(key)
-    found = _URL.fullmatch(text)
-    if found is None:
-        raise node.error(key, f"{text!r} is no address like https://host/path")
-    if "@" in found["host"]:
+    if _PASSWORD.fullmatch(text):
         raise node.error(key, "holds a password: a secret stands in a file of its own; give url_file")
+    found = _URL.fullmatch(text)
+    if found is None or int(found["port"] or 80) not in range(1, 65_536):
+        raise node.error(key, f"{text!r} is no address like https://host/path")
     return text
 
 

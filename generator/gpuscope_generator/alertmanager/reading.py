@@ -135,6 +135,8 @@ def _labels(node: Node, key: str) -> tuple[str, ...]:
     for label in found:
         if label != "..." and not _LABEL.fullmatch(label):
             raise node.error(key, f"{label!r} is not a label name")
+        if found.count(label) > 1:
+            raise node.error(key, f"{label!r} stands there twice")
     if "..." in found and len(found) > 1:
         raise node.error(key, "'...' stands for all labels, and stands alone")
     return found
@@ -154,6 +156,10 @@ def _smtp(node: Node, key: str) -> Smtp:
             found[name] = inner.switch(path)
         else:
             found[name] = inner.text(path)
+            if not found[name]:
+                raise inner.error(path, "is empty; leave the key out instead")
+    if len(found.get("hello", "x").split()) != 1:
+        raise given["hello"].error(f"{key}.hello", f"{found['hello']!r} is not one word")
     host = _HOST.fullmatch(found["smarthost"])
     if host is None or not 1 <= int(host["port"]) <= 65_535:
         raise given["smarthost"].error(f"{key}.smarthost", f"{found['smarthost']!r} is not host:port")

@@ -55,7 +55,8 @@ def _addresses(node: Node, key: str) -> tuple[str, ...]:
 
 def _channel(node: Node, key: str) -> str:
     text = node.text(key)
-    if not text.strip() or any(letter.isspace() for letter in text):
+    # Alertmanager takes it for a template.
+    if not text.strip() or any(letter.isspace() for letter in text) or "{{" in text:
         raise node.error(key, f"{text!r} is no channel like '#gpu-oncall'")
     return text
 
