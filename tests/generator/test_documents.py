@@ -48,12 +48,15 @@ def test_examples_of_settings_can_be_loaded(tmp_path: Path) -> None:
     examples = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "my.yaml").write_text(examples[0])
     assert load_settings(tmp_path / "my.yaml").thresholds.idle_ratio == 0.02
+    (tmp_path / "alerts.yaml").write_text(examples[1])
+    changed = load_settings(tmp_path / "alerts.yaml").alerts
+    assert {name for name, one in changed.items() if not one.enabled} == {"GpuAppFault", "GpuExporterDown/critical"}
     known = {
         f"{board}/{key}"
-        for found in yaml.safe_load(examples[1]).values()
+        for found in yaml.safe_load(examples[2]).values()
         for board, _, key in (name.partition("/") for name in found)
     } | {"inference/x"}
-    (tmp_path / "allowed.yaml").write_text(examples[1])
+    (tmp_path / "allowed.yaml").write_text(examples[2])
     assert len(load_allowed(tmp_path / "allowed.yaml", "slurm", known - {"inference/*"})) == 3
     jsonnets = re.findall(r"^```jsonnet\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "my.jsonnet").write_text(jsonnets[0])
