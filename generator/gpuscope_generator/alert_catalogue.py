@@ -18,7 +18,13 @@ _HEAD = """# Alerts
 
 The rule files in `alert_rules/alerts/` read [normalized series](recording-rules.md) only, so that they hold whatever
 exporter a cluster runs; the same rules lie in `alert_rules/manifests/` for the Prometheus operator. An alert whose
-source is not there is silent.
+source is not there is silent. Load both folders, as an alert reads what the recording rules make:
+
+```yaml
+rule_files:       # of Prometheus, beside which alert_rules/ lies
+  - alert_rules/recording/*.yaml
+  - alert_rules/alerts/*.yaml
+```
 
 - `severity`: **critical** wakes somebody now, **warning** waits for working hours, **info** is told to nobody but the
   owner of the work, **none** is the dead-man's switch.
@@ -26,7 +32,7 @@ source is not there is silent.
 - `audience`: **owner** where the owner of the work can act; such an alert carries `team`.
 - Tier 1 alerts concern every cluster; tier 2 alerts need a source that not every cluster has.
 
-Thresholds, durations and severities are [settings](generator.md)."""
+Thresholds, durations and severities are [settings](generator.md#alerts)."""
 
 
 def alerts_page(settings: Settings) -> str:
