@@ -101,7 +101,8 @@ def _flapping(settings: Settings) -> Alert:
         description="Port {{ $labels.port }} of {{ $labels.device }} on node {{ $labels.node }} lost its link "
         f'{{{{ $value | printf "%.0f" }}}} times within an hour; fewer than {times:.0f} times is accepted.',
         measured='{{ $value | printf "%.0f" }} times in an hour',
-        action="Reseat cable and transceiver on both ends; replace them if it goes on.",
+        action="Keep new work off the node. Once nothing runs there reseat cable and transceiver on both ends; replace "
+        "them if it goes on.",
         carry=_CARRIED,
     )
 
@@ -125,7 +126,8 @@ def _degraded(settings: Settings) -> Alert:
         description="Port {{ $labels.port }} of {{ $labels.device }} on node {{ $labels.node }} runs below "
         f"{_SLOWER * 100:.0f} % of the speed that it had within seven days, or counted more than {most:.0f} symbol "
         "errors within an hour. The slowest port of a job slows all of it down.",
-        action="Compare speed and errors of both ends; clean or replace optics, and look at firmware versions.",
+        action="Compare speed and errors of both ends, and firmware versions. When the node is next drained clean or "
+        "replace optics.",
         carry=_CARRIED,
     )
 
