@@ -8,7 +8,9 @@ from gpuscope_generator.promql.series import Series
 
 __all__ = ["DRAIN", "FOLLOW_DRIVER", "gpus_of_node"]
 
-DRAIN = "Keep new work away from the node (kubectl cordon, or scontrol update state=drain)"
+DRAIN = (
+    "Keep new work away from the node (kubectl cordon NODE, or scontrol update nodename=NODE state=drain reason=WHY)"
+)
 FOLLOW_DRIVER = "where an alert about the recovery action fires for the same GPU, do what that one says"
 
 
