@@ -1,5 +1,6 @@
 """Which alerts fire on known samples, and what they say, through the real promtool."""
 
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -132,17 +133,21 @@ def _promtool(
     settings: Settings | None,
     only: Sequence[str],
 ) -> None:
-    files = []
+    files: list[str] = []
+    order: list[str] = []
     for path, text in _rules(settings or Settings()).items():
         if not only or path.stem in only or f"{path.parent.name}/{path.stem}" in only:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
             files.append(str(target))
+            order += re.findall(r"^- name: (\S+)$", text, re.MULTILINE)
     inputs = [{"series": series, "values": values} for series, values in samples.items()]
     document = {
         "rule_files": files,
         "evaluation_interval": every,
+        # Without it promtool takes the groups in an order that is another one each time.
+        "group_eval_order": order,
         "tests": [{"interval": every, "input_series": inputs, **tests}],
     }
     test = folder / "test.yaml"

@@ -1,6 +1,7 @@
 """Rules and queries on known samples, through the real promtool."""
 
 import functools
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -50,7 +51,8 @@ def expect(
         rules: load the recording rules.
         only: load no more than these rule files, such as ``dcgm``: all of them take a second and more to evaluate.
     """
-    files = []
+    files: list[str] = []
+    order: list[str] = []
     for path, text in (_default_rules() if settings is None else rule_texts(settings)).items() if rules else ():
         if only and path.stem not in only:
             continue
@@ -58,10 +60,13 @@ def expect(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
         files.append(str(target))
+        order += re.findall(r"^- name: (\S+)$", text, re.MULTILINE)
     filling = Filling(values=ALL | dict(variables or {}), range_s=range_s)
     document = {
         "rule_files": files,
         "evaluation_interval": every,
+        # Without it promtool takes the groups in an order that is another one each time.
+        "group_eval_order": order,
         "tests": [
             {
                 "interval": every,
