@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from gpuscope_generator.normalized import gpu
-from gpuscope_generator.promql import select
+from gpuscope_generator.promql import Matcher, select
 from gpuscope_generator.rules.alert import WORKLOAD, Alert, Audience, Scope
 from gpuscope_generator.settings import Settings
 
 __all__ = ["annotations_of", "asked", "labels_of"]
+
+HELD = (
+    "{{ with $held.Labels.namespace }}{{ . }}/{{ end }}"
+    "{{ if ne $held.Labels.workload $held.Labels.job_id }}{{ $held.Labels.workload }}"
+    "{{ with $held.Labels.job_id }} (job {{ . }}){{ end }}{{ else }}job {{ $held.Labels.job_id }}{{ end }}"
+)
+"""Name of the work that holds a GPU: a job of Slurm has no namespace, and often no name but its number. A template."""
 
 
 def labels_of(alert: Alert, settings: Settings) -> dict[str, str]:
@@ -48,8 +55,10 @@ def _location(alert: Alert) -> str:
     rack = "{{ with $labels.rack }}rack {{ . }}, {{ end }}" if "rack" in known and alert.scope is not Scope.RACK else ""
     if alert.scope is Scope.GPU:
         serial = asked(select(gpu.SERIAL, cluster="%q", uuid="%q").text, "cluster", "uuid")
-        tail = f'{{{{ with {serial} }}}}, serial {{{{ . | first | label "serial" }}}}{{{{ end }}}}'
-        return f"{rack}node {{{{ $labels.node }}}}, GPU {{{{ $labels.gpu }}}}, {{{{ $labels.uuid }}}}{tail}"
+        number = f'{{{{ with {serial} }}}}, serial {{{{ . | first | label "serial" }}}}{{{{ end }}}}'
+        # Without a UUID nobody knows whose serial number it would be.
+        known_by = f"{{{{ with $labels.uuid }}}}, {{{{ . }}}}{number}{{{{ end }}}}"
+        return f"{rack}node {{{{ $labels.node }}}}, GPU {{{{ $labels.gpu }}}}{known_by}"
     if alert.scope is Scope.MONITORING:
         return "{{ with $labels.node }}node {{ . }}{{ end }}" if "node" in known else ""
     words = {
@@ -65,6 +74,10 @@ def _location(alert: Alert) -> str:
     if rack:
         del words["rack"]
     parts = [f"{word} {{{{ $labels.{label} }}}}" for label, word in words.items() if label in known]
+    if "workload" in known and parts:
+        # A model may be served outside of Kubernetes.
+        both = "{{ with $labels.namespace }}, namespace {{ . }}{{ end }}{{ with $labels.workload }}, workload {{ . }}"
+        return rack + ", ".join(parts) + both + "{{ end }}"
     if "workload" in known:
         # Jobs of Slurm have no namespace.
         parts.append("{{ with $labels.namespace }}namespace {{ . }}, {{ end }}workload {{ $labels.workload }}")
@@ -80,23 +93,23 @@ def _owner(alert: Alert) -> str:
         team = "{{ with $labels.team }}, team {{ . }}{{ end }}" if "team" in known else ""
         return f"{WORKLOAD}{team}" if "workload" in known else "{{ with $labels.team }}team {{ . }}{{ end }}"
     if alert.scope is Scope.GPU:
-        query = asked(select(gpu.OWNER, cluster="%q", uuid="%q").text, "cluster", "uuid")
+        uuid = Matcher("uuid", "!=", "")
+        query = asked(select(gpu.OWNER, uuid, cluster="%q", uuid="%q").text, "cluster", "uuid")
     elif alert.scope is Scope.NODE:
         held = select(gpu.OWNER, cluster="%q", node="%q").text
         query = asked(f"group by (namespace, workload, job_id, team) ({held})", "cluster", "node")
     else:
         return ""
-    each = (
-        "{{ if $index }}; {{ end }}{{ $held.Labels.namespace }}/{{ $held.Labels.workload }}"
-        "{{ with $held.Labels.job_id }} (job {{ . }}){{ end }}{{ with $held.Labels.team }}, team {{ . }}{{ end }}"
-    )
-    return f"{{{{ range $index, $held := {query} }}}}{each}{{{{ else }}}}nobody known{{{{ end }}}}"
+    each = f"{{{{ if $index }}}}; {{{{ end }}}}{HELD}{{{{ with $held.Labels.team }}}}, team {{{{ . }}}}{{{{ end }}}}"
+    sorted_by_name = f'{query} | sortByLabel "workload"'
+    return f"{{{{ range $index, $held := {sorted_by_name} }}}}{each}{{{{ else }}}}nobody known{{{{ end }}}}"
 
 
 def asked(query: str, *labels: str) -> str:
     """A query within a template, with the alert's own labels in it: quotes in them do no harm."""
     arguments = " ".join(f"$labels.{label}" for label in labels)
-    return f'query (printf "{query.replace(chr(34) + "%q" + chr(34), "%q")}" {arguments})'
+    escaped = query.replace('"%q"', "%q").replace('"', r"\"")
+    return f'query (printf "{escaped}" {arguments})'
 
 
 def _board(alert: Alert, settings: Settings) -> str:

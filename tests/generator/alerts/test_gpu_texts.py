@@ -27,7 +27,8 @@ SAMPLES = {
     "gpu:up:bool{" + OF_GPU + "}": f"0{STEPS}",
     "gpu:stuck:bool{" + OF_GPU + "}": f"1{STEPS}",
     "gpu:fabric_fault:bool{" + OF_GPU + ',condition="not_started"}': f"1{STEPS}",
-    'node:gpus:count{cluster="c",node="n1",state="missing"}': f"1{STEPS}",
+    # One of them hangs, which is told on its own.
+    'node:gpus:count{cluster="c",node="n1",state="missing"}': f"2{STEPS}",
     'node:gpus:count{cluster="c",node="n1",state="installed"}': f"8{STEPS}",
     'node:gpus:count{cluster="c",node="n1",state="present"}': f"7{STEPS}",
     'node:gpus:count{cluster="c",node="n1",state="allocatable"}': f"5{STEPS}",
@@ -264,3 +265,26 @@ def test_where_one_cause_is_behind_many_the_single_ones_are_told_too(tmp_path: P
         every="1m",
         only=FILES,
     )
+
+
+def test_what_is_not_known_leaves_no_gap_in_a_text(tmp_path: Path) -> None:
+    """GPUs of an exporter without UUIDs, held by jobs of Slurm, which have no namespace; one job has a name."""
+    owner = 'workload_kind="SlurmJob",team="",queue="q"'
+    bare = OF_GPU.replace(',uuid="GPU-3"', "")
+    samples = {series.replace(OF_GPU, bare): values for series, values in SAMPLES.items() if "owner" not in series}
+    samples |= {
+        f'gpu:owner:union{{{bare},namespace="",workload="9",job_id="9",{owner}}}': f"1{STEPS}",
+        f'gpu:owner:union{{{bare},namespace="",workload="train",job_id="7",{owner}}}': f"1{STEPS}",
+        f'gpu:infrastructure_fault_began:bool{{{bare},code="79"}}': f"1{STEPS}",
+        # Another GPU without a UUID has a serial number, too.
+        'gpu:serial:union{cluster="c",node="n2",gpu="0",serial="S9"}': f"1{STEPS}",
+    }
+    lost, missing = expected("GpuFellOffBus"), expected("GpuCountBelowExpected")
+    del lost["labels"]["uuid"]
+    lost["annotations"] |= {"location": "node n1, GPU 3", "owner": "nobody known"}
+    missing["annotations"] |= {
+        "description": TEXTS["GpuCountBelowExpected"][0].replace(" (GPU-3, serial S3)", ""),
+        "owner": "job 9; train (job 7)",
+    }
+    found = {"GpuFellOffBus": [lost], "GpuCountBelowExpected": [missing]}
+    says_all(tmp_path, samples, found, at="30m", every="1m", only=FILES)

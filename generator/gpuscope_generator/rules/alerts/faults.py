@@ -31,7 +31,8 @@ _WORK = ("cluster", "namespace", "workload", "team")
 _HELD = (
     '{{ range $index, $one := query (printf "topk(3, count by (namespace, workload) (gpu:owner:union{cluster=%q} '
     'and on (cluster, node, gpu, uuid) gpu:infrastructure_fault_began:bool))" $labels.cluster) }}'
-    "{{ if $index }}, {{ end }}{{ $one.Labels.namespace }}/{{ $one.Labels.workload }} ({{ $one.Value }} GPUs)"
+    "{{ if $index }}, {{ end }}{{ with $one.Labels.namespace }}{{ . }}/{{ end }}{{ $one.Labels.workload }} "
+    "({{ $one.Value }} GPUs)"
     "{{ else }}nobody known{{ end }}"
 )
 """A template: the three workloads that hold most of the GPUs on which faults began."""

@@ -25,9 +25,9 @@ def gpus_of_node(series: Gauge, *conditions: Matcher, compared: str = "") -> str
     asked = _of(series, "node", *conditions) + (f" {compared}" if compared else "")
     serial = _of(gpu.SERIAL, "uuid")
     one = (
-        "{{ if $index }}, {{ end }}GPU {{ $one.Labels.gpu }} ({{ $one.Labels.uuid }}"
+        "{{ if $index }}, {{ end }}GPU {{ $one.Labels.gpu }}{{ with $one.Labels.uuid }} ({{ . }}"
         f'{{{{ with query (printf "{serial}" $labels.cluster $one.Labels.uuid) }}}}'
-        ', serial {{ . | first | label "serial" }}{{ end }})'
+        ', serial {{ . | first | label "serial" }}{{ end }}){{ end }}'
     )
     return (
         f'{{{{ range $index, $one := query (printf "{asked}" $labels.cluster $labels.node) | sortByLabel "gpu" }}}}'
