@@ -100,8 +100,6 @@ def about(name: str, values: str = LONG, **labels: str) -> dict[str, str]:
         (about("event_watcher_up", "0x80") | about("kernel_log_up", "1x80"), []),
         (about("kernel_log_up", "0x80") | about("event_watcher_up", "1x80"), []),
         (about("attribution_source_failure_info", source="kubelet", reason="permission"), ["allocations from kubelet"]),
-        (about("gpu_recovery_action", "1x80", gpu="0", uuid="a", action="unknown"), ["recovery action"]),
-        (about("gpu_recovery_action", "0x80", gpu="0", uuid="a", action="unknown"), []),
     ],
 )
 def test_what_cannot_tell_is_unknown_and_not_healthy(
@@ -280,3 +278,13 @@ def test_alerts_of_others_and_alerts_that_last_are_no_noise(tmp_path: Path) -> N
 
 
 OURS = {"severity": "critical", "scope": "gpu", "audience": "platform", "alertstate": "firing"}
+
+
+def test_a_recovery_action_that_nobody_knows_is_unknown(tmp_path: Path) -> None:
+    """The agent throws the code away and counts it, at each look; other readings that it throws away are no check."""
+    name = "gpuscope_implausible_values_total"
+    what = {"metric": "gpuscope_gpu_recovery_action", "reason": "bounds"}
+    samples = series(name, "0x10 1+1x30 31x40", **AT, **what)
+    samples |= series(name, "0+5x80", **AT, metric="gpuscope_gpu_power_watts", reason="sentinel")
+    told = ['GpuCheckUnknown{cluster="c",node="n1",check="recovery action",severity="warning"}']
+    fires(tmp_path, samples, {"20m": [], "40m": told, "75m": []}, every="1m", only=ONLY)

@@ -9,10 +9,12 @@ from gpuscope_generator.normalized import node, source, watch
 from gpuscope_generator.promql import (
     Matcher,
     Vector,
+    as_counter,
     as_gauge,
     as_info,
     first_of,
     group_by,
+    increase,
     label_replace,
     max_by,
     now,
@@ -77,7 +79,10 @@ def _unknown(settings: Settings) -> Vector:
     unread = raw(xid.KERNEL_LOG_UP).compare("==", 1)
     failures = canonical(of_source(as_info(attribution.SOURCE_FAILURE), settings, "gpuscope"), settings)
     unasked = label_replace(failures, "check", "allocations from $1", "source", "(.*)")
-    action = raw(recovery.RECOVERY_ACTION, Matcher("action", "=", "unknown")).compare("==", 1)
+    # A code that the agent does not know adds no state; it is counted among what was thrown away.
+    thrown = Matcher("metric", "=", recovery.RECOVERY_ACTION.name)
+    counted = of_source(as_counter(agent.IMPLAUSIBLE), settings, "gpuscope", thrown)
+    action = canonical(increase(counted, "10m"), settings).compare(">", 0)
     return first_of(
         group_by(labelled(begun, check="first cycle"), *_CHECK),
         group_by(failed.and_(alive, on=node.NODE), *_CHECK),
