@@ -65,6 +65,10 @@ test: install programs ## Run every test, with coverage
 test-slurm: install programs ## Of the tests, run only those on a real Slurm
 	$(BIN)/pytest tests/exporter/workloads/slurm/real $(ARGS)
 
+.PHONY: test-day
+test-day: install programs ## Play a simulated day of a healthy cluster: no alert may fire (minutes)
+	$(BIN)/python bench/alerts.py healthy-day
+
 .PHONY: lint
 lint: install ## Check style, imports and layers
 	$(BIN)/ruff check .
