@@ -93,7 +93,10 @@ def test_rows_as_json(collector: _Running) -> None:
 
 def test_a_scheduler_that_does_not_answer_is_said_and_the_last_jobs_are_shown(tmp_path: Path) -> None:
     with _collector(tmp_path, free_port()) as running:
-        (tmp_path / "slurm/scontrol").write_text("#!/bin/sh\nexit 1\n")
+        # Not written over: it may be running just now.
+        broken = tmp_path / "broken"
+        broken.write_text("#!/bin/sh\nexit 1\n")
+        broken.replace(tmp_path / "slurm/scontrol")
         end = time.monotonic() + LIMIT_S
         while not (result := _run("--once", running.url)).stderr:
             assert time.monotonic() < end

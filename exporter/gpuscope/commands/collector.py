@@ -71,7 +71,9 @@ def _run(file: Path | None, check_config: bool, **values: Any) -> int:
         limits=Limits(settings["max-jobs"], settings["max-owners"]),
     )  # fmt: skip
     collector.start()
-    ended.wait()
+    # A signal that comes just before the wait begins does not end it: its handler runs when the wait does.
+    while not ended.wait(1):
+        pass
     collector.stop()
     return 0
 

@@ -78,8 +78,9 @@ def _trials(default: float, index: int, *, share: bool = False) -> tuple[float, 
     if share:
         return default * (0.3 + 0.65 * (index * 0.618_034 % 1)), default * (0.25 + 0.7 * (index * 0.414_214 % 1))
     return (
-        default * (31.7 + 11.3 * index + 0.37 * index * index),
-        default * (57.1 + 23.9 * index + 0.53 * index * index),
+        # No whole numbers, which look the same rounded.
+        default * (31.718_281 + 11.313_708 * index + 0.374_165_7 * index * index),
+        default * (57.141_592 + 23.916_079 * index + 0.538_516_4 * index * index),
     )
 
 

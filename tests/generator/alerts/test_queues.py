@@ -158,10 +158,10 @@ def test_what_it_says(tmp_path: Path) -> None:
                 },
                 "annotations": {
                     "summary": "Your work waits, as the cluster has hardly any free GPU.",
-                    "description": "Work of ml (team nlp) has waited for 16 GPUs for half an hour while nearly all "
-                    "GPUs of "
-                    "the cluster are in use.",
+                    "description": "Work of team nlp in ml has waited for 16 GPUs for half an hour while nearly all "
+                    "GPUs of the cluster are in use.",
                     "location": "namespace ml",
+                    "owner": "team nlp",
                     "measured": "16 GPUs waited for",
                     "recommended_action": "Give back GPUs that you hold and do not use, or wait; ask the platform team "
                     "for the order of the queue.",
