@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gpuscope_generator.alertmanager.fields import duration
 from gpuscope_generator.lines import Node, nearest
 from gpuscope_generator.settings import AlertChange, Settings
 
@@ -79,16 +80,7 @@ def _severity(node: Node, key: str) -> str:
 
 
 def _duration(node: Node, key: str) -> int:
-    from gpuscope_generator.promql.filling import seconds
-
-    text = node.text(key)
-    try:
-        value = 0.0 if text in ("0", "0s") else seconds(text)
-    except ValueError as error:
-        raise node.error(key, str(error)) from error
-    if not (0 <= value <= 604_800 and value == int(value)):
-        raise node.error(key, f"{text} is not between 0s and 7d in whole seconds")
-    return int(value)
+    return 0 if node.text(key) == "0" else duration(node, key, 0, 604_800)
 
 
 def read_alert_labels(node: Node, key: str) -> Mapping[str, str]:

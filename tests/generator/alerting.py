@@ -1,12 +1,10 @@
 """Which alerts fire on known samples, and what they say, through the real promtool."""
 
-import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
+from tests.generator.promtool import run
 
 from gpuscope_generator.output import rule_texts
 from gpuscope_generator.settings import Settings
@@ -133,26 +131,9 @@ def _promtool(
     settings: Settings | None,
     only: Sequence[str],
 ) -> None:
-    files: list[str] = []
-    order: list[str] = []
-    for path, text in _rules(settings or Settings()).items():
-        if not only or path.stem in only or f"{path.parent.name}/{path.stem}" in only:
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
-            files.append(str(target))
-            order += re.findall(r"^- name: (\S+)$", text, re.MULTILINE)
-    inputs = [{"series": series, "values": values} for series, values in samples.items()]
-    document = {
-        "rule_files": files,
-        "evaluation_interval": every,
-        # Without it promtool takes the groups in an order that is another one each time.
-        "group_eval_order": order,
-        "tests": [{"interval": every, "input_series": inputs, **tests}],
+    chosen = {
+        path: text
+        for path, text in _rules(settings or Settings()).items()
+        if not only or path.stem in only or f"{path.parent.name}/{path.stem}" in only
     }
-    test = folder / "test.yaml"
-    test.write_text(yaml.safe_dump(document, sort_keys=False, width=10_000))
-    done = subprocess.run(
-        ["promtool", "test", "rules", test.name], cwd=folder, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    run(folder, chosen, samples, tests, every=every, timeout_s=300)

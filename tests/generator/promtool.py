@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import yaml
 
@@ -51,40 +52,58 @@ def expect(
         rules: load the recording rules.
         only: load no more than these rule files, such as ``dcgm``: all of them take a second and more to evaluate.
     """
+    texts = _default_rules() if settings is None else rule_texts(settings)
+    filling = Filling(values=ALL | dict(variables or {}), range_s=range_s)
+    tests = [
+        {
+            "expr": filled(str(query), filling),
+            "eval_time": at,
+            "exp_samples": [{"labels": labels, "value": value} for labels, value in (found or {}).items()],
+        }
+        for query, found in expected.items()
+    ]
+    chosen = {path: text for path, text in texts.items() if rules and (not only or path.stem in only)}
+    run(folder, chosen, samples, {"promql_expr_test": tests}, every=every)
+
+
+def run(
+    folder: Path,
+    rules: Mapping[PurePosixPath, str],
+    samples: Mapping[str, str],
+    tests: Mapping[str, Any],
+    *,
+    every: str,
+    timeout_s: float = 120,
+) -> None:
+    """Asserts that promtool passes tests.
+
+    Args:
+        folder: an empty folder.
+        rules: text of each rule file, those first on which others build.
+        samples: values by series in promtool's notation.
+        tests: what promtool calls ``promql_expr_test`` and ``alert_rule_test``.
+        every: distance of samples and evaluations.
+        timeout_s: when promtool is taken to hang.
+    """
     files: list[str] = []
     order: list[str] = []
-    for path, text in (_default_rules() if settings is None else rule_texts(settings)).items() if rules else ():
-        if only and path.stem not in only:
-            continue
+    for path, text in rules.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
         files.append(str(target))
         order += re.findall(r"^- name: (\S+)$", text, re.MULTILINE)
-    filling = Filling(values=ALL | dict(variables or {}), range_s=range_s)
+    inputs = [{"series": series, "values": values} for series, values in samples.items()]
     document = {
         "rule_files": files,
         "evaluation_interval": every,
         # Without it promtool takes the groups in an order that is another one each time.
         "group_eval_order": order,
-        "tests": [
-            {
-                "interval": every,
-                "input_series": [{"series": series, "values": values} for series, values in samples.items()],
-                "promql_expr_test": [
-                    {
-                        "expr": filled(str(query), filling),
-                        "eval_time": at,
-                        "exp_samples": [{"labels": labels, "value": value} for labels, value in (found or {}).items()],
-                    }
-                    for query, found in expected.items()
-                ],
-            }
-        ],
+        "tests": [{"interval": every, "input_series": inputs, **tests}],
     }
     test = folder / "test.yaml"
     test.write_text(yaml.safe_dump(document, sort_keys=False, width=10_000))
     done = subprocess.run(
-        ["promtool", "test", "rules", test.name], cwd=folder, capture_output=True, text=True, timeout=120
+        ["promtool", "test", "rules", test.name], cwd=folder, capture_output=True, text=True, timeout=timeout_s
     )
     assert done.returncode == 0, done.stdout + done.stderr
