@@ -58,6 +58,6 @@ def _row(one: Alert) -> tuple[str, ...]:
         held + kept,
         str(one.tier),
         one.audience.value,
-        one.summary,
+        one.told(one.summary),
         one.action,
     )

@@ -10,10 +10,11 @@ from gpuscope_generator.alertmanager.fields import duration
 from gpuscope_generator.lines import Node, nearest
 from gpuscope_generator.settings import AlertChange, Settings
 
-__all__ = ["read_alert_labels", "read_alerts"]
+__all__ = ["OWN_LABELS", "read_alert_labels", "read_alerts"]
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-_OURS = ("alertname", "alertstate", "severity", "scope", "component", "audience", "fault_class")
+OWN_LABELS = ("alertname", "alertstate", "severity", "scope", "component", "audience", "fault_class")
+"""Labels that every alert of ours may have, whatever it is about."""
 
 
 def read_alerts(node: Node, key: str) -> Mapping[str, AlertChange]:
@@ -92,7 +93,7 @@ def read_alert_labels(node: Node, key: str) -> Mapping[str, str]:
     """
     from gpuscope_generator.rules.alerts import all_alerts
 
-    taken = {*_OURS, *(label for one in all_alerts(Settings()) for label in one.expression.labels or ())}
+    taken = {*OWN_LABELS, *(label for one in all_alerts(Settings()) for label in one.expression.labels or ())}
     found = {}
     for name, inner in node.mapping(key).items():
         path = f"{key}.{name}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gpuscope_generator.alert_reading import read_alert_labels, read_alerts
+from gpuscope_generator.alert_reading import OWN_LABELS, read_alert_labels, read_alerts
 from gpuscope_generator.alertmanager.model import Alertmanager
 from gpuscope_generator.alertmanager.reading import check_heartbeat, plain, read_alertmanager
 from gpuscope_generator.jsonnet import evaluate_config
@@ -95,9 +95,17 @@ def _label(node: Node, key: str) -> str:
     text = node.text(key)
     if not _LABEL.fullmatch(text) or text.startswith("__"):
         raise node.error(key, f"{text!r} is not a label name: letters, digits and _, no digit first, no __ in front")
-    if text in _TAKEN:
+    if text in _TAKEN or text in _labels_of_alerts():
         raise node.error(key, f"{text!r} names something else: a cluster has a label of its own")
     return text
+
+
+def _labels_of_alerts() -> frozenset[str]:
+    """Labels by which alerts say what they are about, and by which they are routed, grouped and held back."""
+    from gpuscope_generator.rules.alerts import all_alerts
+
+    carried = (one.expression.labels or frozenset() for one in all_alerts(Settings()))
+    return frozenset(OWN_LABELS).union(*carried) - {"cluster"}
 
 
 def _selectors(node: Node, key: str) -> Mapping[str, str]:

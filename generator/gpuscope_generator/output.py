@@ -7,7 +7,15 @@ from pathlib import Path, PurePosixPath
 
 from gpuscope_generator.settings import Settings
 
-__all__ = ["alertmanager_texts", "dashboard_files", "document_files", "manifest_texts", "mixin_files", "rule_texts"]
+__all__ = [
+    "alertmanager_texts",
+    "chart_files",
+    "dashboard_files",
+    "document_files",
+    "manifest_texts",
+    "mixin_files",
+    "rule_texts",
+]
 
 _WRITTEN_PAGES = ("README.md", "docs/generator.md")
 """Pages that people write and that hold generated tables."""
@@ -55,6 +63,18 @@ def mixin_files(settings: Settings) -> Mapping[PurePosixPath, str]:
     from gpuscope_generator.mixin import mixin_text
 
     return {PurePosixPath("mixin/mixin.libsonnet"): mixin_text(settings)}
+
+
+def chart_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, str]:
+    """What the Helm chart in that folder takes from the generator.
+
+    Raises:
+        OSError: its values or its README cannot be read.
+        ValueError: one of them is not as it should be.
+    """
+    from gpuscope_generator import chart
+
+    return chart.chart_files(settings, folder)
 
 
 def document_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, str]:

@@ -37,6 +37,7 @@ class Thresholds:
             itself keeps more.
         exporters_down_ratio: share of the nodes with GPUs whose exporter is down from which on it is one fault of all,
             and not many of single nodes.
+        exporter_flapping_ratio: share of half an hour in which an exporter may be down that goes down again and again.
         check_stale_seconds: age of the last success of a check from which on its green means nothing. Raise it where
             the agent's intervals are longer than a minute.
         rule_misses: evaluations of a group of rules that may be left out within ten minutes.
@@ -107,6 +108,7 @@ class Thresholds:
     rare_busy_ratio: float = 0.1
     unused_memory_ratio: float = 0.01
     exporters_down_ratio: float = 0.1
+    exporter_flapping_ratio: float = 0.2
     check_stale_seconds: float = 300.0
     rule_misses: float = 5.0
     thermal_slowdown_ratio: float = 0.5

@@ -14,6 +14,7 @@ NEVER = (
     "GpuCheckStale",
     "GpuCheckUnknown",
     "GpuRulesFailing",
+    "GpuSourceLost",
 )
 """Never held back: who watches the watchers must be heard while hardware fails. The same holds for alerts about the
 automatic recovery."""
@@ -45,7 +46,7 @@ _NODE = ("cluster", "node")
 _GPU = ("cluster", "node", "gpu")
 _PORT = ("cluster", "node", "device", "port")
 _LOST = ("GpuFellOffBus", "GpuCountBelowExpected", "GpuDriverUnresponsive")
-_BLIND = ("GpuExporterDown", "GpuSeriesMissing", "GpuReadingsFrozen")
+_BLIND = ("GpuExporterDown", "GpuExporterFlapping", "GpuSeriesMissing", "GpuReadingsFrozen")
 """What one sees of a node that does not answer."""
 _MILD_MEMORY = ("GpuMemoryContained", "GpuRowRemapPending")
 _XID = (*_MILD_MEMORY, "GpuMemoryUncorrectable", "GpuFirmwareFault", "GpuInterconnectFault")
@@ -154,9 +155,16 @@ CAUSES: tuple[Cause, ...] = (
         targets=("GpuThermalSlowdown",),
         equal=_NODE,
     ),
+    # What runs goes on without a scheduler: a job that stands still, fails or starts again meanwhile is news.
     Cause(
-        about="Without scheduler or file system jobs stand still, fail and wait.",
-        sources=("SchedulerUnavailable", "StorageUnhealthy"),
+        about="Without its scheduler work waits.",
+        sources=("SchedulerUnavailable",),
+        targets=("QueueWaitBudgetBurn",),
+        equal=("cluster",),
+    ),
+    Cause(
+        about="Without a file system jobs stand still, fail and wait.",
+        sources=("StorageUnhealthy",),
         targets=("JobStalled", "JobFailedInfra", "JobRestartLoop", "QueueWaitBudgetBurn"),
         equal=("cluster",),
     ),
@@ -187,13 +195,13 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         about="Many exporters that are down are one incident.",
         sources=("GpuExporterDownMany",),
-        targets=("GpuExporterDown",),
+        targets=("GpuExporterDown", "GpuExporterFlapping"),
         equal=("cluster",),
     ),
     Cause(
         about="Without its exporter nothing is known of a node.",
         sources=("GpuExporterDown",),
-        targets=("GpuSeriesMissing",),
+        targets=("GpuExporterFlapping", "GpuSeriesMissing"),
         equal=_NODE,
     ),
 )

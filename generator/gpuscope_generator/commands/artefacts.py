@@ -11,13 +11,15 @@ import click
 __all__ = ["OWNED", "everything", "output_options", "publish_or_check", "settings_option"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_PARTS = ("dashboards", "rules", "mixin", "docs")
-_ALL = ("dashboards", "rules", "alertmanager", "mixin", "docs")
+_PARTS = ("dashboards", "rules", "mixin", "chart", "docs")
+_ALL = ("dashboards", "rules", "alertmanager", "mixin", "chart", "docs")
 _HELP = {
-    "all": "Write the boards, the rules, Alertmanager's configuration, the mixin and the pages of the documentation.",
+    "all": "Write the boards, the rules, Alertmanager's configuration, the mixin, the chart's files and the pages of the "
+    "documentation.",
     "dashboards": "Write the Grafana boards: dashboards/*.json.",
     "rules": "Write the rules of Prometheus: alert_rules/recording/, alerts/ and manifests/.",
     "mixin": "Write the monitoring mixin, with the boards and the rules that it imports.",
+    "chart": "Write what the Helm chart takes from here: boards, rules, the schema and the table of its values.",
     "docs": "Write the generated pages and tables of the documentation.",
 }
 _NEEDS = {
@@ -25,6 +27,7 @@ _NEEDS = {
     "dashboards": ("dashboards",),
     "rules": ("rules",),
     "mixin": ("dashboards", "rules", "mixin"),
+    "chart": ("chart",),
     "docs": ("docs",),
 }
 
@@ -46,7 +49,7 @@ def output_options(command: _F) -> _F:
         type=click.Path(path_type=Path, file_okay=False),
         default=Path(),
         show_default="this folder",
-        help="Folder that receives dashboards/, alert_rules/, mixin/ and docs/.",
+        help="Folder that receives dashboards/, alert_rules/, mixin/, docs/, and files of helm/gpuscope/ where that is there.",
     )
     check = click.option(
         "--check", is_flag=True, help="Write nothing; exit 1 and say what differs when files are stale."
@@ -55,7 +58,7 @@ def output_options(command: _F) -> _F:
 
 
 def everything() -> list[click.Command]:
-    """The commands ``all``, ``dashboards``, ``rules``, ``mixin`` and ``docs``."""
+    """The commands ``all``, ``dashboards``, ``rules``, ``mixin``, ``chart`` and ``docs``."""
     return [_command(name) for name in ("all", *_PARTS)]
 
 
@@ -117,6 +120,7 @@ OWNED: Mapping[str, tuple[str, ...]] = {
     "rules": ("alert_rules/recording", "alert_rules/alerts", "alert_rules/manifests"),
     "alertmanager": ("alert_rules/alertmanager",),
     "mixin": ("mixin",),
+    "chart": ("helm/gpuscope/charts/content",),
     "docs": (),
 }
 """Folders all of whose generated files a part makes: what else lies there was made by an earlier version."""
@@ -136,9 +140,12 @@ def _files(name: str, settings: Any, out: Path) -> dict[PurePosixPath, str]:
             made |= output.alertmanager_texts(settings)
         elif part == "mixin":
             made |= output.mixin_files(settings)
+        elif part == "chart" and name == "all" and not (out / "helm/gpuscope").is_dir():
+            continue
         else:
+            make = output.chart_files if part == "chart" else output.document_files
             try:
-                made |= output.document_files(settings, out)
+                made |= make(settings, out)
             except (OSError, ValueError) as error:
                 raise click.ClickException(f"--out {out}: {error}") from error
     return made

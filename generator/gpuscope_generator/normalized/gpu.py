@@ -147,7 +147,8 @@ RECOVERY_ACTION = gauge(
     "gpu:recovery_action:bool",
     *GPU,
     "action",
-    meaning="1 for the action that the driver asks for: none, gpu_reset, node_reboot, drain_p2p, drain_and_reset.",
+    meaning="1 for the action that the driver asks for: none, gpu_reset, node_reboot, drain_p2p, "
+    "drain_and_reset, recover_imex.",
 )
 
 PCIE_BYTES = gauge(

@@ -18,6 +18,7 @@ __all__ = [
     "JOBS_ENDED",
     "JOB_BLOCKED",
     "JOB_CHECKPOINT_TIME",
+    "JOB_CLOCK_AHEAD",
     "JOB_END_TIME",
     "JOB_GPUS",
     "JOB_INFO",
@@ -193,6 +194,13 @@ JOB_PROGRESS_TIME = gauge(
     unit=Unit.SECONDS,
     meaning="When its step, ratio or checkpoint last moved, or all its ranks began to run, if that is later; only of "
     "jobs that report progress, and while all ranks run.",
+)
+JOB_CLOCK_AHEAD = gauge(
+    "job:training_clock_ahead_seconds:max6h",
+    *JOB,
+    unit=Unit.SECONDS,
+    meaning="How far the time of its last progress lay in our future, at most within six hours: so far is the clock "
+    "ahead that told it. Only where it is.",
 )
 JOB_RESTARTS = counter(
     "job:training_restarts_total:union", *JOB, meaning="Attempts of the job that began after an earlier one."

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gpuscope_generator.promql import QueryError, Vector
+from gpuscope_generator.rules.spoken import with_duration
 from gpuscope_generator.view.link import Noun
 
 __all__ = ["WORKLOAD", "Alert", "Audience", "Component", "Scope", "Severity", "alert"]
@@ -95,7 +96,7 @@ class Alert:
         audience: ``owner`` where the owner of the work can act; then the alert carries ``team``.
         tier: 1 is on wherever its series are; 2 needs a source that not every cluster has.
         fault_class: of the classification of faults, where there is one.
-        summary: one line without a value.
+        summary: one line without a value; in it and in the next two `rules.spoken.HELD` stands for ``for_s`` in words.
         description: what was measured, with its unit and window, and what would be right. A template of Prometheus.
         measured: the value with its unit alone. A template of Prometheus; empty where there is no number to tell.
         action: what to do first.
@@ -126,6 +127,10 @@ class Alert:
     def key(self) -> str:
         """How settings name this one among those of its name."""
         return f"{self.name}/{self.severity.value}"
+
+    def told(self, text: str) -> str:
+        """One of its texts, with the time that the condition must have held."""
+        return with_duration(text, self.for_s)
 
 
 def alert(**attributes: object) -> Alert:

@@ -36,13 +36,13 @@ def annotations_of(alert: Alert, settings: Settings) -> dict[str, str]:
 
     ``location``, ``owner`` and ``measured`` are missing where there is nothing to say.
     """
-    found = {"summary": alert.summary, "description": alert.description}
+    found = {"summary": alert.told(alert.summary), "description": alert.told(alert.description)}
     if location := _location(alert):
         found["location"] = location
     if owner := _owner(alert):
         found["owner"] = owner
     if alert.measured:
-        found["measured"] = alert.measured
+        found["measured"] = alert.told(alert.measured)
     found["recommended_action"] = alert.action
     found["runbook_url"] = f"{settings.runbook_prefix}/{alert.name}.md"
     found["dashboard_url"] = _board(alert, settings)

@@ -3,11 +3,11 @@ The contexts that the Pod Security Standard "restricted" asks for. The agent run
 was told to read belongs to root, and as a privileged container only where a device of the node cannot be had otherwise.
 */}}
 {{- define "gpuscope.agent.root" -}}
-{{- if or .Values.podResources.enabled (eq .Values.hostAccess.kernelLog "file") (eq .Values.hostAccess.kernelLog "device") -}}true{{- end -}}
+{{- if or .Values.podResources.enabled (eq (include "gpuscope.word" .Values.hostAccess.kernelLog) "file") (eq (include "gpuscope.word" .Values.hostAccess.kernelLog) "device") -}}true{{- end -}}
 {{- end -}}
 
 {{- define "gpuscope.agent.privileged" -}}
-{{- if or (eq .Values.hostAccess.kernelLog "device") (eq .Values.agent.gpu.access "host") -}}true{{- end -}}
+{{- if or (eq (include "gpuscope.word" .Values.hostAccess.kernelLog) "device") (eq .Values.agent.gpu.access "host") -}}true{{- end -}}
 {{- end -}}
 
 {{- define "gpuscope.podSecurityContext" -}}

@@ -5,14 +5,22 @@ from __future__ import annotations
 from gpuscope_generator.normalized import cluster, node, source, watch
 from gpuscope_generator.promql import Gauge, Matcher, Vector, group_by, max_by, select, sum_by, sum_over_time
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
+from gpuscope_generator.rules.alerts.guards import outside_maintenance
+from gpuscope_generator.rules.alerts.wording import counted
 from gpuscope_generator.rules.annotations import asked
 from gpuscope_generator.rules.sources.labels import labelled
 from gpuscope_generator.settings import Settings
 
 __all__ = ["check_alerts"]
 
-_CHECK = (*node.NODE, "check")
 _NODE_REASONS = asked(select(source.PROBLEM, cluster="%q", node="%q").text, "cluster", "node")
+
+
+def _named(found: str, after: str = "") -> str:
+    """A template that names the checks of the alert's node for which a query has a result."""
+    query = asked(found, "cluster", "node")
+    one = f"{{{{ if $index }}}}, {{{{ end }}}}{{{{ $one.Labels.check }}}}{after}"
+    return f'{{{{ range $index, $one := {query} | sortByLabel "check" }}}}{one}{{{{ end }}}}'
 
 
 def check_alerts(settings: Settings) -> tuple[Alert, ...]:
@@ -28,18 +36,22 @@ def check_alerts(settings: Settings) -> tuple[Alert, ...]:
 
 def _stale(settings: Settings) -> Alert:
     limit = settings.thresholds.check_stale_seconds
+    age = select(watch.CHECK_AGE, cluster="%q", node="%q").text
+    late = _named(f"{age} > {limit:.0f}", " ({{ $one.Value | humanizeDuration }} ago)")
     return alert(
         name="GpuCheckStale",
-        expression=max_by(select(watch.CHECK_AGE), *_CHECK).compare(">", limit),
+        # One alert a node: an agent that hangs makes all of its checks late.
+        expression=outside_maintenance(max_by(select(watch.CHECK_AGE), *node.NODE).compare(">", limit)),
         for_s=300,
         severity=Severity.WARNING,
         scope=Scope.MONITORING,
         component=Component.MONITORING,
-        summary="A check has not succeeded for a long time.",
-        description="The check {{ $labels.check }}{{ with $labels.node }} on node {{ . }}{{ end }} last succeeded "
-        f"{{{{ $value | humanizeDuration }}}} ago; right would be less than {limit:.0f} s. What it found last is old: "
-        "its green means nothing.",
-        measured="{{ $value | humanizeDuration }} since the last success",
+        summary="Checks have not succeeded for a long time.",
+        description="{{ with $labels.node }}On node {{ . }}{{ else }}In the collector{{ end }} these checks last "
+        f"succeeded: {late}; right would be less than {limit:.0f} s ago. What they found last is old: their green "
+        "means "
+        "nothing.",
+        measured="{{ $value | humanizeDuration }} since the last success of the oldest",
         action="Read the log of the agent, or of the collector, and restart it. Do not trust what it showed last.",
         carry={"node": "node"},
     )
@@ -48,14 +60,15 @@ def _stale(settings: Settings) -> Alert:
 def _unknown() -> Alert:
     return alert(
         name="GpuCheckUnknown",
-        expression=max_by(select(watch.CHECK_UNKNOWN), *_CHECK).compare(">", 0),
+        expression=outside_maintenance(max_by(select(watch.CHECK_UNKNOWN), *node.NODE).compare(">", 0)),
         for_s=900,
         severity=Severity.WARNING,
         scope=Scope.MONITORING,
         component=Component.MONITORING,
-        summary="A check cannot tell whether all is well.",
-        description="The check {{ $labels.check }} on node {{ $labels.node }} has no result: nobody knows whether all "
-        f"is well there, and nothing acts on it.{{{{ range {_NODE_REASONS} }}}} {{{{ .Labels.part }}}}: "
+        summary="Checks cannot tell whether all is well.",
+        description="On node {{ $labels.node }} these checks have no result: "
+        f"{_named(select(watch.CHECK_UNKNOWN, cluster='%q', node='%q').text)}. Nobody knows whether all is well there, "
+        f"and nothing acts on it.{{{{ range {_NODE_REASONS} }}}} {{{{ .Labels.part }}}}: "
         "{{ .Labels.reason }}.{{ end }}",
         action="Open the row Data health of the cluster board and read the reason: mostly a missing permission, a tool "
         "that is not there, or a code that this release does not know.",
@@ -78,10 +91,10 @@ def _rules_failing(settings: Settings) -> Alert:
         scope=Scope.MONITORING,
         component=Component.MONITORING,
         summary="Rules are not evaluated: boards and alerts are blind in part.",
-        description='Rules of the group {{ $labels.group }} failed or were left out {{ $value | printf "%.0f" }} times '
+        description=f"Rules of the group {{{{ $labels.group }}}} failed or were left out {counted('time')} "
         "within ten minutes, or what they record is older than five minutes; right would be 0. What builds on them "
         "shows nothing, and its alerts cannot fire.",
-        measured='{{ $value | printf "%.0f" }} evaluations in ten minutes',
+        measured=f"{counted('evaluation')} in ten minutes",
         action="Open the page Rules of Prometheus and read the error of the group. Left out evaluations mean that "
         "Prometheus is too slow: look at its CPU and memory.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuscope_generator.normalized import gpu, node, source, watch
 from gpuscope_generator.promql import (
     Vector,
+    avg_over_time,
     changes,
     count_by,
     group_by,
@@ -15,7 +16,9 @@ from gpuscope_generator.promql import (
 )
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import outside_maintenance, with_gpus, worked_on
+from gpuscope_generator.rules.alerts.wording import counted, one_or_many
 from gpuscope_generator.rules.annotations import asked
+from gpuscope_generator.rules.spoken import held_and
 from gpuscope_generator.settings import Settings
 
 __all__ = ["exporter_alerts"]
@@ -29,7 +32,11 @@ _WHY = (
 
 def exporter_alerts(settings: Settings) -> tuple[Alert, ...]:
     """Alerts that fire when the numbers of a node are missing or cannot be believed."""
-    return (_down(), _down_under_work(), _many_down(settings), _series_missing(), _frozen())
+    return (_down(), _down_under_work(), _flapping(settings), _many_down(settings), _series_missing(), _frozen())
+
+
+_TURNS = 5
+"""So many changes from up to down and back are three interruptions: one rollout, or two in a row, are fewer."""
 
 
 def _exporters_down() -> Vector:
@@ -45,9 +52,11 @@ def _down() -> Alert:
         scope=Scope.NODE,
         component=Component.MONITORING,
         summary="An exporter of GPUs does not answer.",
-        description="On node {{ $labels.node }} {{ $value }} of its exporters of GPUs do not answer, or should be "
-        "there and are not; right would be 0. What they told is unknown now, and no fault of these GPUs can be seen.",
-        measured="{{ $value }} exporters down",
+        description="Of the exporters of GPUs on node {{ $labels.node }} "
+        f"{{{{ $value }}}} {one_or_many('does', 'do')} not answer, or should be there and "
+        f"{one_or_many('is', 'are')} not; right would be 0. What they told is unknown now, and no fault of these "
+        "GPUs can be seen.",
+        measured=f"{counted('exporter')} down",
         action="Look at the exporter's pod or service on the node, then at the driver with nvidia-smi. Do not read the "
         "silence as health.",
         carry={"node": "node"},
@@ -63,11 +72,38 @@ def _down_under_work() -> Alert:
         scope=Scope.NODE,
         component=Component.MONITORING,
         summary="An exporter of GPUs does not answer, and work runs there.",
-        description="On node {{ $labels.node }} {{ $value }} of its exporters of GPUs do not answer, or should be "
-        "there and are not; right would be 0. Work holds GPUs of this node, and no fault of them can be seen.",
-        measured="{{ $value }} exporters down",
+        description="Of the exporters of GPUs on node {{ $labels.node }} "
+        f"{{{{ $value }}}} {one_or_many('does', 'do')} not answer, or should be there and "
+        f"{one_or_many('is', 'are')} not; right would be 0. Work holds GPUs of this node, and no fault of them can "
+        "be seen.",
+        measured=f"{counted('exporter')} down",
         action="Look at the exporter's pod or service on the node, then at the driver with nvidia-smi. When the driver "
         "hangs, drain the node.",
+        carry={"node": "node"},
+    )
+
+
+def _flapping(settings: Settings) -> Alert:
+    most = settings.thresholds.exporter_flapping_ratio
+    down = select(watch.EXPORTERS, state="down")
+    long = max_by(avg_over_time(down, "30m"), *node.NODE).compare(">", most)
+    often = max_by(changes(down, "30m"), *node.NODE).compare(">=", _TURNS)
+    return alert(
+        name="GpuExporterFlapping",
+        expression=outside_maintenance(long.and_(often, on=node.NODE)),
+        for_s=120,
+        severity=Severity.WARNING,
+        scope=Scope.NODE,
+        component=Component.MONITORING,
+        summary="An exporter of GPUs comes and goes.",
+        description="In the last half hour exporters of GPUs on node {{ $labels.node }} went down at least three "
+        "times, "
+        f"and were down for {{{{ $value | humanizePercentage }}}} of it; more than {most * 100:.0f} % is too much. "
+        "Each "
+        "time alerts about these GPUs begin to wait anew: a fault may never be told.",
+        measured="down for {{ $value | humanizePercentage }} of half an hour",
+        action="Look why its pod or service restarts (kubectl describe pod, journalctl): memory, a liveness probe, a "
+        "driver that hangs, or scrapes that take too long.",
         carry={"node": "node"},
     )
 
@@ -101,7 +137,9 @@ def _series_missing() -> Alert:
         scope=Scope.NODE,
         component=Component.MONITORING,
         summary="An exporter answers and tells of no GPU, on a node that has some.",
-        description="On node {{ $labels.node }} {{ $value }} exporters answer, and none of them tells of a GPU, though "
+        description="On node {{ $labels.node }} "
+        f"{counted('exporter')} {one_or_many('answers', 'answer')} and {one_or_many('tells', 'tell')} of no GPU, "
+        "though "
         "the node has some, by its scheduler or by what was told within a day. Their state is unknown, not healthy."
         + _WHY,
         action="Run nvidia-smi on the node: a driver that hangs or is not loaded is the usual cause. Treat the node as "
@@ -126,9 +164,9 @@ def _frozen() -> Alert:
         component=Component.MONITORING,
         summary="The readings of a GPU do not change any more.",
         description='GPU {{ $labels.gpu }} of node {{ $labels.node }} is said to draw {{ $value | printf "%.0f" }} W, '
-        "and for ten minutes neither that nor its energy counter moved. Energy rises while a GPU has power: these are "
+        f"and for {held_and(600)} neither that nor its energy counter moved. Energy rises while a GPU has power: these are "
         "old values, and the truth is unknown.",
-        measured='the same {{ $value | printf "%.0f" }} W for ten minutes',
+        measured=f'the same {{{{ $value | printf "%.0f" }}}} W for {held_and(600)}',
         action="Restart the exporter. If the readings stay, the driver hangs: drain the node and reboot it.",
         carry={"node": "node", "gpu": "gpu"},
     )

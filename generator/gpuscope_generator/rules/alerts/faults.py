@@ -18,7 +18,7 @@ from gpuscope_generator.promql import (
 )
 from gpuscope_generator.rules.alert import Alert, Audience, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import outside_maintenance
-from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER
+from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER, counted
 from gpuscope_generator.rules.fault_classes import APPLICATION, INFRASTRUCTURE, UNKNOWN
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
@@ -32,7 +32,7 @@ _HELD = (
     '{{ range $index, $one := query (printf "topk(3, count by (namespace, workload) (gpu:owner:union{cluster=%q} '
     'and on (cluster, node, gpu, uuid) gpu:infrastructure_fault_began:bool))" $labels.cluster) }}'
     "{{ if $index }}, {{ end }}{{ with $one.Labels.namespace }}{{ . }}/{{ end }}{{ $one.Labels.workload }} "
-    "({{ $one.Value }} GPUs)"
+    "({{ $one.Value }} GPU{{ if ne $one.Value 1.0 }}s{{ end }})"
     "{{ else }}nobody known{{ end }}"
 )
 """A template: the three workloads that hold most of the GPUs on which faults began."""
@@ -67,10 +67,10 @@ def _firmware() -> Alert:
         component=Component.GPU,
         fault_class="gpu_fw",
         summary="The firmware of a GPU stopped.",
-        description='{{ $value | printf "%.0f" }} faults of firmware or micro-controllers (XID 46, 62, 109, 110, 119, '
+        description=f"{counted('fault')} of firmware or micro-controllers (XID 46, 62, 109, 110, 119, "
         "120, 143, 158, 169) within ten minutes on GPU {{ $labels.gpu }} of node {{ $labels.node }}. Its work is lost; "
         "there should be none.",
-        measured='{{ $value | printf "%.0f" }} faults in 10 minutes',
+        measured=f"{counted('fault')} in 10 minutes",
         action=f"{DRAIN}, end what hangs on the GPU, and reset it; {FOLLOW_DRIVER}. The second time within a week "
         "switch the host off and on again, the third time have the GPU replaced.",
         carry=_WHERE,
@@ -89,9 +89,10 @@ def _application() -> Alert:
         audience=Audience.OWNER,
         fault_class=APPLICATION,
         summary="A program made an error on a GPU.",
-        description="{{ $labels.workload }} had within ten minutes errors on {{ $value }} GPUs that programs cause, "
+        description=f"{{{{ $labels.workload }}}} had within ten minutes errors on {counted('GPU')} that programs "
+        "cause, "
         "such as an access outside of its memory (XID 13, 31 and others). The GPUs are well, and so are their nodes.",
-        measured="{{ $value }} GPUs",
+        measured=counted("GPU"),
         action="Run the program once with compute-sanitizer, and read its log around the error. If it fails only on "
         "one GPU, tell the people who run the cluster.",
         board=Noun.TASK,
@@ -112,10 +113,10 @@ def _follows(settings: Settings) -> Alert:
         component=Component.GPU,
         fault_class=APPLICATION,
         summary="Errors that programs cause follow one GPU.",
-        description="{{ $value }} different workloads failed within 24 hours with an error of programs (XID 13, 31 and "
+        description=f"{counted('different workload')} failed within 24 hours with an error of programs (XID 13, 31 and "
         "others) on GPU {{ $labels.gpu }} of node {{ $labels.node }}, while their other GPUs had none at the time. "
         f"From {least:.0f} on the GPU is suspect, and not the programs.",
-        measured="{{ $value }} workloads in 24 hours",
+        measured=f"{counted('workload')} in 24 hours",
         action=f"{DRAIN}. Once the GPU is idle run dcgmi diag -r 3 on it, and the field diagnostics of the maker if "
         "that finds nothing.",
         carry=_WHERE,
@@ -133,10 +134,11 @@ def _repeated(settings: Settings) -> Alert:
         scope=Scope.GPU,
         component=Component.GPU,
         summary="A GPU had faults again and again.",
-        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} had {{ $value }} faults of the machine within "
+        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} had "
+        f"{counted('fault')} of the machine within "
         "seven days: memory, firmware, links, power, or off the bus. What comes within ten minutes counts once. From "
         f"{least:.0f} on resets and reboots do not help any more.",
-        measured="{{ $value }} faults in 7 days",
+        measured=f"{counted('fault')} in 7 days",
         action="Stop automatic repairs of this GPU, keep work off it, and have it replaced. Its serial number stands "
         "in the location of this alert.",
         carry=_WHERE,
@@ -155,7 +157,7 @@ def _power() -> Alert:
         summary="A GPU says that something is wrong with its power.",
         description="GPU {{ $labels.gpu }} of node {{ $labels.node }} reported within ten minutes that its power cable "
         "is not connected (XID 54), or that its power smoothing is off or worn out (XID 163 to 165).",
-        measured='{{ $value | printf "%.0f" }} reports in 10 minutes',
+        measured=f"{counted('report')} in 10 minutes",
         action="XID 54: drain the node and have somebody look at the cables. Others: look at the GPU's temperature "
         "first, then ask the maker.",
         carry=_WHERE,
@@ -174,9 +176,9 @@ def _many(settings: Settings) -> Alert:
         scope=Scope.CLUSTER,
         component=Component.GPU,
         summary="GPUs of many nodes have faults at the same time.",
-        description="{{ $value }} nodes had faults of GPUs within ten minutes. From "
+        description=f"{counted('node')} had faults of GPUs within ten minutes. From "
         f"{least:.0f} on one cause is likelier than many broken GPUs. Work that held most of these GPUs: {_HELD}.",
-        measured="{{ $value }} nodes",
+        measured=counted("node"),
         action="Stop all automatic repairs. One job on all of them: end it, and look at its program and at the "
         "fabric. Many jobs: look at power, cooling, a driver that was rolled out, and the fabric.",
     )
@@ -194,7 +196,7 @@ def _unknown() -> Alert:
         summary="A GPU reported an error that nobody knows.",
         description="GPU {{ $labels.gpu }} of node {{ $labels.node }} reported within ten minutes an XID that is not "
         "in the table of gpuscope. What it means is unknown: nothing should act on it by itself.",
-        measured='{{ $value | printf "%.0f" }} errors in 10 minutes',
+        measured=f"{counted('error')} in 10 minutes",
         action="Read the line in the kernel log, and look the code up in the maker's list. Add a row for it to your "
         "table of XIDs.",
         carry=_WHERE,

@@ -8,8 +8,9 @@ from gpuscope_generator.normalized.node import NODE
 from gpuscope_generator.promql import Matcher, Vector, count_by, first_of, group_by, max_by, select
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import after_boot, outside_maintenance
-from gpuscope_generator.rules.alerts.wording import DRAIN, gpus_of_node
+from gpuscope_generator.rules.alerts.wording import DRAIN, counted, gpus_of_node
 from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.rules.spoken import HELD
 from gpuscope_generator.settings import Settings
 
 __all__ = ["hardware_alerts"]
@@ -40,8 +41,8 @@ def _count() -> Alert:
     # The exporter must answer: what it does not tell is unknown, and not lost. So it is while the driver is gone.
     answering = missing.and_(_gpus("present", "installed"), on=NODE)
     answering = answering.unless(select(fault.DRIVER_UP).compare("==", 0), on=NODE)
-    counted = _gpus("expected") - _gpus("installed") * _SHARED
-    shares = counted.compare(">=", 0).and_(_gpus("allocatable"), on=NODE)
+    shared = _gpus("expected") - _gpus("installed") * _SHARED
+    shares = shared.compare(">=", 0).and_(_gpus("allocatable"), on=NODE)
     return alert(
         name="GpuCountBelowExpected",
         expression=outside_maintenance(after_boot(answering.unless(shares, on=NODE))),
@@ -51,10 +52,10 @@ def _count() -> Alert:
         component=Component.GPU,
         fault_class="off_bus",
         summary="A node has fewer GPUs than it should.",
-        description="{{ $value }} of the GPUs that the machine or its scheduler knows of have not answered on "
-        f"node {{{{ $labels.node }}}} for five minutes: {gpus_of_node(gpu.UP, compared='== 0')}. None "
+        description="Of the GPUs that the machine or its scheduler knows of {{ $value }} did not answer on "
+        f"node {{{{ $labels.node }}}} for {HELD}: {gpus_of_node(gpu.UP, compared='== 0')}. None "
         "should be missing.",
-        measured="{{ $value }} GPUs missing",
+        measured=f"{counted('GPU')} missing",
         action=f"{DRAIN}, then compare nvidia-smi -L with lspci. Reboot; a GPU that is lost again goes back to its "
         "maker.",
         carry={"node": "node"},
@@ -76,9 +77,9 @@ def _allocatable() -> Alert:
         component=Component.SCHEDULER,
         tier=2,
         summary="A scheduler offers fewer GPUs than the node has.",
-        description="{{ $value }} of the GPUs that answer on node {{ $labels.node }} have not been offered by its "
-        "scheduler for 15 minutes, although the node takes work. It should offer all of them.",
-        measured="{{ $value }} GPUs not offered",
+        description="Of the GPUs that answer on node {{ $labels.node }} the scheduler has for "
+        f"{HELD} not offered {{{{ $value }}}}, although the node takes work. It should offer all of them.",
+        measured=f"{counted('GPU')} not offered",
         action="Kubernetes: read the log of the device plugin, and restart it if no GPU is faulty. Slurm: compare "
         "gres.conf with nvidia-smi -L, then restart slurmd.",
         carry={"node": "node"},
@@ -121,10 +122,10 @@ def _unresponsive() -> Alert:
         component=Component.GPU,
         fault_class="gpu_fw",
         summary="The GPU driver of a node does not answer.",
-        description="For five minutes calls of the driver about {{ $value }} GPUs of node {{ $labels.node }} have not "
+        description=f"For {HELD} calls of the driver about {counted('GPU')} of node {{{{ $labels.node }}}} have not "
         f"returned, or the driver could not be reached at all. Calls hang for: {gpus_of_node(fault.STUCK)}. Nothing "
         "else that is shown of these GPUs is current.",
-        measured="{{ $value }} GPUs without an answer",
+        measured=f"{counted('GPU')} without an answer",
         action=f"{DRAIN}, run nvidia-bug-report.sh while the state lasts, and reboot.",
         carry={"node": "node"},
     )
@@ -141,7 +142,7 @@ def _unhealthy() -> Alert:
         component=Component.GPU,
         tier=2,
         summary="The exporter of a GPU calls it unhealthy.",
-        description="For five minutes the health check of AMD's exporter has failed for GPU {{ $labels.gpu }} of node "
+        description=f"For {HELD} the health check of AMD's exporter has failed for GPU {{{{ $labels.gpu }}}} of node "
         "{{ $labels.node }}. It does not say why.",
         action=f"{DRAIN}, and read amd-smi metric --ecc and amd-smi bad-pages there. Reset the GPU once nothing runs "
         "on it.",

@@ -8,8 +8,9 @@ from gpuscope_generator.normalized.node import NODE
 from gpuscope_generator.promql import Matcher, Vector, count_by, first_of, group_by, max_by, on, select, sum_by
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import after_boot, outside_maintenance
-from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER, gpus_of_node
+from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER, counted, gpus_of_node, one_or_many
 from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.rules.spoken import HELD
 from gpuscope_generator.settings import Settings
 
 __all__ = ["interconnect_alerts"]
@@ -63,10 +64,11 @@ def _links(severity: Severity) -> Alert:
         tier=2,
         fault_class="nvlink",
         summary="Links between GPUs are down.",
-        description="{{ $value }} NVLink links of GPU {{ $labels.gpu }} of node {{ $labels.node }} have been down "
-        "for ten minutes that were up within the last week, or that other GPUs of the node have. All should be up."
+        description=f"{counted('NVLink link')} of GPU {{{{ $labels.gpu }}}} of node {{{{ $labels.node }}}} "
+        f"{one_or_many('has', 'have')} been down for {HELD} that {one_or_many('was', 'were')} up within the last "
+        "week, or that other GPUs of the node have. All should be up."
         f"{tail}",
-        measured="{{ $value }} links down",
+        measured=f"{counted('link')} down",
         action="Keep new work that uses several GPUs off the node. Run nvidia-smi nvlink --status there, and look at "
         "both ends of the links: GPU, switch, fabric manager. Once nothing runs there reset all its GPUs, or reboot.",
         carry=_WHERE,
@@ -90,10 +92,11 @@ def _errors(settings: Settings) -> Alert:
         tier=2,
         fault_class="nvlink",
         summary="A link of a GPU has many errors.",
-        description='{{ $value | printf "%.0f" }} errors an hour over {{ $labels.interconnect }} on GPU '
-        "{{ $labels.gpu }} of node {{ $labels.node }}, at the speed of the last 15 minutes and for 15 minutes. Above "
+        description=f"{counted('error')} an hour over {{{{ $labels.interconnect }}}} on GPU {{{{ $labels.gpu }}}} of "
+        "node "
+        f"{{{{ $labels.node }}}}, at the speed of the last 15 minutes and for {HELD}. Above "
         f"{limits['nvlink']:.0f} errors of NVLink, or {limits['pcie']:.0f} repeated packets of PCIe, work slows down.",
-        measured='{{ $value | printf "%.0f" }} errors an hour',
+        measured=f"{counted('error')} an hour",
         action="Reset the GPU when it is next idle. NVLink: look at both ends. PCIe: reseat the board, look at the "
         "riser, and update firmware.",
         carry=_WHERE,
@@ -111,9 +114,9 @@ def _fault() -> Alert:
         component=Component.INTERCONNECT,
         fault_class="nvlink",
         summary="The driver reported a fault of NVLink.",
-        description='{{ $value | printf "%.0f" }} faults of NVLink (XID 74, 136, 144 to 150, 155) within ten minutes '
+        description=f"{counted('fault')} of NVLink (XID 74, 136, 144 to 150, 155) within ten minutes "
         "on GPU {{ $labels.gpu }} of node {{ $labels.node }}. The cause may lie at the other end of the link.",
-        measured='{{ $value | printf "%.0f" }} faults in 10 minutes',
+        measured=f"{counted('fault')} in 10 minutes",
         action="Look for the same alert on other GPUs of the node: the one that reported first, or a switch, is the "
         f"suspect; {FOLLOW_DRIVER}.",
         carry=_WHERE,
@@ -131,9 +134,9 @@ def _switch() -> Alert:
         tier=2,
         fault_class="nvlink",
         summary="An NVLink switch reported a fatal error.",
-        description='{{ $value | printf "%.0f" }} fatal errors (SXID) of NVLink switches within ten minutes on node '
+        description=f"{counted('fatal error')} (SXID) of NVLink switches within ten minutes on node "
         "{{ $labels.node }}. Links through the switch do not come back without a reset; there should be none.",
-        measured='{{ $value | printf "%.0f" }} errors in 10 minutes',
+        measured=f"{counted('error')} in 10 minutes",
         action=f"{DRAIN}, and end what uses several GPUs. Once nothing runs there reset all GPUs of the node together. "
         "Reboot if a link stays down.",
         carry={"node": "node"},
@@ -152,10 +155,11 @@ def _fabric() -> Alert:
         tier=2,
         fault_class="nvlink",
         summary="GPUs of a node are not in their NVLink fabric.",
-        description="For ten minutes {{ $value }} GPUs of node {{ $labels.node }} have not been registered with the "
-        f"fabric of NVLink switches, or the fabric is not well: {gpus_of_node(fault.FABRIC, _NOT_READY)}. Work that "
+        description=f"For {HELD} {counted('GPU')} of node {{{{ $labels.node }}}} {one_or_many('has', 'have')} not been "
+        "registered with the fabric of NVLink switches, or the fabric is not well: "
+        f"{gpus_of_node(fault.FABRIC, _NOT_READY)}. Work that "
         "uses several GPUs does not start there, and on many machines no new work at all.",
-        measured="{{ $value }} GPUs without fabric",
+        measured=f"{counted('GPU')} without fabric",
         action=f"{DRAIN}. Look at nvidia-fabricmanager (systemctl status, its log), and that its version is the "
         "driver's; on NVL72 racks at the switch trays and at nvidia-imex. Start it if it is down. If it runs, restart "
         "it only once nothing runs on the node, as that may end work on all GPUs; then reboot.",
@@ -175,7 +179,7 @@ def _pcie() -> Alert:
         tier=2,
         summary="The PCIe link of a GPU is slower than it could be.",
         description="The PCIe {{ $labels.what }} of GPU {{ $labels.gpu }} of node {{ $labels.node }} has "
-        "been {{ $value | humanizePercentage }} of the best that GPU and slot can do for 15 minutes. A width must "
+        f"been {{{{ $value | humanizePercentage }}}} of the best that GPU and slot can do for {HELD}. A width must "
         "always be whole; a generation must be while the GPU works, as here.",
         measured="{{ $value | humanizePercentage }} of the best {{ $labels.what }}",
         action="When the node is next drained, reboot it; if that does not help, reseat the board, and look at the "

@@ -21,6 +21,7 @@ from gpuscope_generator.promql import (
 )
 from gpuscope_generator.rules.alert import Alert, Audience, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.standstill import STARTING, standing_still
+from gpuscope_generator.rules.alerts.wording import counted
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view.link import Noun
@@ -110,9 +111,9 @@ def _restart_loop(settings: Settings) -> Alert:
         audience=Audience.OWNER,
         summary="A training job starts again and again and gets no further.",
         description="Job {{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} was started again "
-        '{{ $value | printf "%.0f" }} times within an hour, and for half an hour it has not got beyond the '
+        f"{counted('time')} within an hour, and for half an hour it has not got beyond the "
         "step that it had reached before.",
-        measured='{{ $value | printf "%.0f" }} restarts in an hour',
+        measured=f"{counted('restart')} in an hour",
         action="Stop the automatic restarts, and read the log of the first attempt that failed: the later ones often "
         "fail of something else.",
         board=Noun.TRAINING,

@@ -7,8 +7,9 @@ from gpuscope_generator.normalized.gpu import GPU
 from gpuscope_generator.promql import Matcher, Vector, first_of, max_by, select, sum_by
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import outside_maintenance
-from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER
+from gpuscope_generator.rules.alerts.wording import DRAIN, FOLLOW_DRIVER, counted
 from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.rules.spoken import HELD
 from gpuscope_generator.settings import Settings
 
 __all__ = ["memory_alerts"]
@@ -42,10 +43,10 @@ def _uncorrectable() -> Alert:
         component=Component.GPU,
         fault_class="mem_uncorrectable",
         summary="A GPU lost data in its memory.",
-        description='{{ $value | printf "%.0f" }} uncorrectable or uncontained memory errors (XID 48, 95, 140, or '
+        description=f"{counted('uncorrectable or uncontained memory error')} (XID 48, 95, 140, or "
         "uncorrected ECC errors of AMD) within ten minutes on GPU {{ $labels.gpu }} of node {{ $labels.node }}. All "
         "work on the GPU is lost or wrong; there should be none.",
-        measured='{{ $value | printf "%.0f" }} errors in 10 minutes',
+        measured=f"{counted('error')} in 10 minutes",
         action=f"{DRAIN}, end what runs on the GPU, and reset it; {FOLLOW_DRIVER}. After the reset look for rows that "
         "could not be remapped and for the SRAM flag.",
         carry=_WHERE,
@@ -62,9 +63,9 @@ def _contained() -> Alert:
         component=Component.GPU,
         fault_class="mem_contained",
         summary="A GPU contained a memory error: one application is lost, the GPU is not.",
-        description='{{ $value | printf "%.0f" }} contained memory errors (XID 94) within ten minutes on GPU '
+        description=f"{counted('contained memory error')} (XID 94) within ten minutes on GPU "
         "{{ $labels.gpu }} of node {{ $labels.node }}. The application that read the page was ended; others go on.",
-        measured='{{ $value | printf "%.0f" }} errors in 10 minutes',
+        measured=f"{counted('error')} in 10 minutes",
         action="Let the work restart, on this GPU too. Reset the GPU when it is next idle, so that the row is "
         "replaced.",
         carry=_WHERE,
@@ -81,7 +82,8 @@ def _pending() -> Alert:
         component=Component.GPU,
         fault_class="mem_remap",
         summary="A GPU waits for a reset to replace a memory row.",
-        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} has had for ten minutes a memory row that will "
+        description=f"GPU {{{{ $labels.gpu }}}} of node {{{{ $labels.node }}}} has had for {HELD} a memory row that "
+        "will "
         "be replaced by a spare one at its next reset. Until then the driver keeps work off the page.",
         action="Reset the GPU when the node is next drained. Do not end work for it.",
         carry=_WHERE,
@@ -102,7 +104,7 @@ def _failed() -> Alert:
         component=Component.GPU,
         fault_class="mem_remap_failed",
         summary="A GPU cannot replace a broken memory row.",
-        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} has said for five minutes that a memory row "
+        description=f"GPU {{{{ $labels.gpu }}}} of node {{{{ $labels.node }}}} has said for {HELD} that a memory row "
         "could not be replaced (XID 64), or that its memory cannot be repaired. No spare rows are left where one is "
         "needed.",
         action=f"{DRAIN}, and reset the GPU once nothing runs on it. If it says so again, run the field diagnostics of "
@@ -122,7 +124,8 @@ def _sram() -> Alert:
         tier=2,
         fault_class="mem_uncorrectable",
         summary="A GPU had more SRAM errors than its maker accepts.",
-        description="GPU {{ $labels.gpu }} of node {{ $labels.node }} has said for five minutes that its uncorrected "
+        description=f"GPU {{{{ $labels.gpu }}}} of node {{{{ $labels.node }}}} has said for {HELD} that its "
+        "uncorrected "
         "errors in caches and registers are above the maker's threshold. They cannot be remapped, and will come again.",
         action=f"{DRAIN}, run the field diagnostics of the maker, and have the board replaced.",
         carry=_WHERE,

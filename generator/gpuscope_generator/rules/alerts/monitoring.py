@@ -6,6 +6,7 @@ from gpuscope_generator.promql import vector
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.checks import check_alerts
 from gpuscope_generator.rules.alerts.exporters import exporter_alerts
+from gpuscope_generator.rules.alerts.sources import source_alerts
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
 
@@ -16,13 +17,13 @@ def monitoring_alerts(settings: Settings) -> RuleFile:
     """Alerts about exporters, rules, and the way that alerts take."""
     return RuleFile(
         path="alerts/monitoring.yaml",
-        comment="Alerts about the watchers themselves: the dead-man's switch, exporters that are down or hang, checks "
-        "that cannot tell, rules that fail, and too many alerts.",
+        comment="Alerts about the watchers themselves: the dead-man's switch, exporters that are down or hang, "
+        "sources that are gone, checks that cannot tell, rules that fail, and too many alerts.",
         groups=(
             Group(
                 "gpuscope-alerts-monitoring",
                 settings.intervals.normalize,
-                (_watchdog(), *exporter_alerts(settings), *check_alerts(settings)),
+                (_watchdog(), *exporter_alerts(settings), *check_alerts(settings), *source_alerts()),
             ),
         ),
     )

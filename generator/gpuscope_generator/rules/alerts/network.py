@@ -6,6 +6,7 @@ from gpuscope_generator.normalized import node, port
 from gpuscope_generator.promql import Vector, count_by, group_by, increase, max_by, on, ratio, select
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import after_boot, outside_maintenance
+from gpuscope_generator.rules.alerts.wording import counted, one_or_many
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.settings import Settings
 
@@ -78,9 +79,10 @@ def _many_down() -> Alert:
         fault_class="switch",
         summary="Ports of many nodes have lost their links at once: a switch, a subnet manager or a rollout is to "
         "blame.",
-        description='{{ $value | printf "%.0f" }} nodes of cluster {{ $labels.cluster }} have a port without a link '
+        description=f"{counted('node')} of cluster {{{{ $labels.cluster }}}} {one_or_many('has', 'have')} a port "
+        "without a link "
         f"that was active before: {_MANY * 100:.0f} % of the nodes or more.",
-        measured='{{ $value | printf "%.0f" }} nodes',
+        measured=counted("node"),
         action="Look at the leaf switches and the subnet manager first; take no action on single nodes.",
     )
 
@@ -99,8 +101,8 @@ def _flapping(settings: Settings) -> Alert:
         fault_class="net_link",
         summary="A port of the network between GPUs loses its link again and again.",
         description="Port {{ $labels.port }} of {{ $labels.device }} on node {{ $labels.node }} lost its link "
-        f'{{{{ $value | printf "%.0f" }}}} times within an hour; fewer than {times:.0f} times is accepted.',
-        measured='{{ $value | printf "%.0f" }} times in an hour',
+        f"{counted('time')} within an hour; fewer than {times:.0f} times is accepted.",
+        measured=f"{counted('time')} in an hour",
         action="Keep new work off the node. Once nothing runs there reseat cable and transceiver on both ends; replace "
         "them if it goes on.",
         carry=_CARRIED,

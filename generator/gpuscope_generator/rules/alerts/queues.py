@@ -13,10 +13,12 @@ from gpuscope_generator.promql import (
     select,
     sum_by,
 )
-from gpuscope_generator.rules.alert import Alert, Audience, Component, Scope, Severity, alert
+from gpuscope_generator.rules.alert import WORKLOAD, Alert, Audience, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.burn_rate import LOSSY, burning
+from gpuscope_generator.rules.alerts.wording import counted, one_or_many
 from gpuscope_generator.rules.levels.demand import SIZES
 from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.rules.spoken import HELD
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view.link import Noun
 
@@ -66,9 +68,8 @@ def _saturated(settings: Settings) -> Alert:
         component=Component.USAGE,
         summary="Work waits and the cluster has hardly any free GPU.",
         description=f"Less than {low * 100:.0f} % of the GPUs that can be used in cluster {{{{ $labels.cluster }}}} "
-        "are "
-        'free, and waiting work has asked for {{ $value | printf "%.0f" }} GPUs for half an hour.',
-        measured='{{ $value | printf "%.0f" }} GPUs waited for',
+        f"are free, and waiting work has asked for {counted('GPU')} for {HELD}.",
+        measured=f"{counted('GPU')} waited for",
         action="Look at who holds GPUs and how many of them are idle; then at quotas, or add nodes.",
     )
 
@@ -87,8 +88,8 @@ def _saturated_for_owner(settings: Settings) -> Alert:
         summary="Your work waits, as the cluster has hardly any free GPU.",
         description="Work of {{ with $labels.team }}team {{ . }}{{ else }}an unknown team{{ end }}{{ with "
         "$labels.namespace }} in {{ . }}{{ end }} has waited for "
-        '{{ $value | printf "%.0f" }} GPUs for half an hour while nearly all GPUs of the cluster are in use.',
-        measured='{{ $value | printf "%.0f" }} GPUs waited for',
+        f"{counted('GPU')} for {HELD} while nearly all GPUs of the cluster are in use.",
+        measured=f"{counted('GPU')} waited for",
         action="Give back GPUs that you hold and do not use, or wait; ask the platform team for the order of the "
         "queue.",
     )
@@ -120,9 +121,10 @@ def _fragmented() -> Alert:
         component=Component.USAGE,
         tier=2,
         summary="Enough GPUs are free, and yet on no node enough of them for the work that waits.",
-        description='{{ $value | printf "%.0f" }} pods in cluster {{ $labels.cluster }} have waited for half an hour: '
-        "as many GPUs are free as they ask for, but not on one node each.",
-        measured='{{ $value | printf "%.0f" }} pods',
+        description=f"{counted('pod')} in cluster {{{{ $labels.cluster }}}} {one_or_many('has', 'have')} waited for "
+        f"{HELD}: "
+        f"as many GPUs are free as {one_or_many('it asks', 'they ask')} for, but not on one node each.",
+        measured=counted("pod"),
         action="Move or end small work that is spread over nodes; then pack new work tightly (bin packing).",
     )
 
@@ -138,11 +140,10 @@ def _fragmented_for_owner() -> Alert:
         audience=Audience.OWNER,
         tier=2,
         summary="Your work waits although enough GPUs are free: no node has enough of them.",
-        description='{{ $value | printf "%.0f" }} pods of {{ with $labels.namespace }}{{ . }}/{{ end }}{{ '
-        "$labels.workload }} have waited "
-        "for half an hour. The cluster has as many free GPUs as they ask for, but not as many on one node as one pod "
+        description=f"{counted('pod')} of {WORKLOAD} {one_or_many('has', 'have')} waited for {HELD}. The cluster has "
+        f"as many free GPUs as {one_or_many('it asks', 'they ask')} for, but not as many on one node as one pod "
         "wants.",
-        measured='{{ $value | printf "%.0f" }} pods',
+        measured=counted("pod"),
         action="Ask for fewer GPUs per pod and more pods if your program can do so; else ask the platform team to make "
         "room.",
         board=Noun.TASK,

@@ -9,6 +9,7 @@ from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, al
 from gpuscope_generator.rules.alerts.guards import outside_maintenance
 from gpuscope_generator.rules.alerts.wording import DRAIN
 from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.rules.spoken import HELD
 from gpuscope_generator.settings import Settings
 
 __all__ = ["on_many_nodes", "recovery_action_alerts"]
@@ -53,7 +54,7 @@ def _reset(severity: Severity) -> Alert:
         scope=Scope.GPU,
         component=Component.GPU,
         summary="A GPU asks for a reset.",
-        description="For two minutes the driver has asked for a reset of GPU {{ $labels.gpu }} of node "
+        description=f"For {HELD} the driver has asked for a reset of GPU {{{{ $labels.gpu }}}} of node "
         f"{{{{ $labels.node }}}}, with or without draining it before. It should ask for nothing.{tail}",
         action=f"{DRAIN}, wait until nothing runs on the GPU, and reset it with nvidia-smi --gpu-reset. XID errors of "
         "the same time say why.",
@@ -70,7 +71,7 @@ def _reboot() -> Alert:
         scope=Scope.GPU,
         component=Component.GPU,
         summary="A GPU asks for a reboot of its node.",
-        description="For two minutes the driver has asked for a reboot of node {{ $labels.node }}, to bring GPU "
+        description=f"For {HELD} the driver has asked for a reboot of node {{{{ $labels.node }}}}, to bring GPU "
         "{{ $labels.gpu }} back. A reset does not help; the GPU does no work until then.",
         action=f"{DRAIN} and reboot it. A GPU that asks again within a week goes back to its maker.",
         carry={"node": "node", "gpu": "gpu"},
@@ -87,7 +88,7 @@ def _peers() -> Alert:
         component=Component.INTERCONNECT,
         fault_class="nvlink",
         summary="A GPU asks that all traffic between GPUs ends.",
-        description="For two minutes the driver has asked that work which lets GPU {{ $labels.gpu }} of node "
+        description=f"For {HELD} the driver has asked that work which lets GPU {{{{ $labels.gpu }}}} of node "
         "{{ $labels.node }} talk to other GPUs be ended. Until then its links do not come back.",
         action="End the jobs that use the GPU together with others, on all their nodes. Then look at the recovery "
         "action again: it should become none, or a reset.",
@@ -105,7 +106,7 @@ def _imex() -> Alert:
         component=Component.INTERCONNECT,
         fault_class="nvlink",
         summary="A GPU asks to recover the memory sharing of its NVLink domain.",
-        description="For two minutes the driver has asked to recover the IMEX domain of GPU {{ $labels.gpu }} of node "
+        description=f"For {HELD} the driver has asked to recover the IMEX domain of GPU {{{{ $labels.gpu }}}} of node "
         "{{ $labels.node }}: the service by which nodes of one NVLink domain share GPU memory. Jobs over several "
         "nodes of the domain fail until then.",
         action="Look at nvidia-imex on all nodes of the domain (nvidia-imex-ctl -N). End the jobs of the domain, "

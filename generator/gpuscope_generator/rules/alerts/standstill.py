@@ -11,6 +11,7 @@ from gpuscope_generator.promql import (
     Matcher,
     Vector,
     avg_over_time,
+    changes,
     first_of,
     group_by,
     increase,
@@ -54,8 +55,11 @@ def _paused(settings: Settings) -> Vector:
     """Jobs that train, by time since their last progress; without those whose steps are as slow, or that evaluate."""
     limits = settings.thresholds
     trains = select(training.JOB_STATE, Matcher("state", "=~", "training|stalled"))
-    since = (max_by(select(training.JOB_PROGRESS_TIME), *_JOB) * -1 + now()).and_(trains, on=_JOB)
+    since = _unmoved().and_(trains, on=_JOB)
     found = since.compare(">", limits.stall_minutes * 60)
+    # A clock that is behind makes every progress old: what still moves does not stand still.
+    moves = max_by(changes(select(training.JOB_PROGRESS_TIME), f"{limits.stall_minutes:.0f}m"), *_JOB).compare(">", 0)
+    found = found.unless(moves, on=_JOB)
     slow = on(found, "-", _step_seconds() * _STEPS, _JOB).compare("<=", 0)
     found = found.unless(slow, on=_JOB)
     held = join(found, select(training.JOB_INFO), on=_JOB, take=("held_by",))
@@ -65,6 +69,12 @@ def _paused(settings: Settings) -> Vector:
     # Where nobody measures tensor cores an evaluation looks like a hang: only time tells.
     unproven = held.compare("<=", limits.first_step_minutes * 60).unless(tensor, on=where)
     return held.unless(working, on=where).unless(unproven, on=_JOB)
+
+
+def _unmoved() -> Vector:
+    """Seconds since the last progress, by our clock also where that of the job is ahead of it."""
+    since = max_by(select(training.JOB_PROGRESS_TIME), *_JOB) * -1 + now()
+    return first_of(on(since, "+", max_by(select(training.JOB_CLOCK_AHEAD), *_JOB), _JOB), since, on=_JOB)
 
 
 def _step_seconds() -> Vector:

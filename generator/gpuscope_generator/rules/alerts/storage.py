@@ -19,6 +19,7 @@ from gpuscope_generator.rules.alerts.guards import after_boot, outside_maintenan
 from gpuscope_generator.rules.alerts.storage_space import space_alerts
 from gpuscope_generator.rules.levels.filesystem import LOCAL_TYPES
 from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.rules.spoken import HELD
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view.link import Noun
 
@@ -68,8 +69,8 @@ def _mount_down() -> Alert:
         scope=Scope.NODE,
         component=Component.STORAGE,
         summary="A shared file system hangs or is missing on a node.",
-        description="File system {{ $labels.filesystem }} has not answered on node {{ $labels.node }} for ten "
-        "minutes: it "
+        description="File system {{ $labels.filesystem }} has not answered on node {{ $labels.node }} for "
+        f"{HELD}: it "
         "hangs, fails, or is not mounted. Jobs on the node wait for it, and processes that touch it cannot be ended.",
         action="Keep new work off the node, look at its kernel log, and mount again; reboot if processes hang in it.",
         board=Noun.FILESYSTEM,

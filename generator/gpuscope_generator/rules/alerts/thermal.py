@@ -6,6 +6,7 @@ from gpuscope_generator.normalized import gpu, node, workload
 from gpuscope_generator.promql import count_by, join, max_by, ratio, select, sum_by
 from gpuscope_generator.rules.alert import WORKLOAD, Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import outside_maintenance, with_rack
+from gpuscope_generator.rules.alerts.wording import counted
 from gpuscope_generator.rules.annotations import asked
 from gpuscope_generator.rules.levels.heat import slowed_by_heat
 from gpuscope_generator.rules.levels.pace import OF_JOB, busy_clocks
@@ -72,10 +73,11 @@ def _power_brake(settings: Settings) -> Alert:
         component=Component.THERMAL,
         fault_class="power",
         summary="The power supply of a node brakes its GPUs.",
-        description="On node {{ $labels.node }} an external signal of the power supply held the clocks of {{ $value }} "
-        f"GPUs down for {share * 100:.0f} % of five minutes or more; right would be 0. They run at a fraction of their "
+        description="On node {{ $labels.node }} an external signal of the power supply held the clocks of "
+        f"{counted('GPU')} down for {share * 100:.0f} % of five minutes or more; right would be 0. They run at a "
+        "fraction of their "
         "speed.",
-        measured="{{ $value }} GPUs",
+        measured=counted("GPU"),
         action="Call a technician: a power supply, a power distribution unit or the cap of the rack. Drain the node if "
         "it stays.",
         carry={"node": "node"},

@@ -16,7 +16,9 @@ from gpuscope_generator.promql import (
     sum_by,
 )
 from gpuscope_generator.rules.alert import Alert, Audience, Component, Scope, Severity, alert
+from gpuscope_generator.rules.alerts.wording import counted
 from gpuscope_generator.rules.model import Group, RuleFile
+from gpuscope_generator.rules.spoken import held_and
 from gpuscope_generator.settings import Settings
 from gpuscope_generator.view.link import Noun
 
@@ -30,8 +32,8 @@ _WORK = ("cluster", "namespace", "workload")
 def usage_alerts(settings: Settings) -> RuleFile:
     """Alerts about GPUs that are held for nothing; each says how many of a workload's."""
     alerts = (
-        _idle(settings, Severity.INFO, 1800, "an hour and a half"),
-        _idle(settings, Severity.WARNING, 3 * 3600, "four hours"),
+        _idle(settings, Severity.INFO, 1800),
+        _idle(settings, Severity.WARNING, 3 * 3600),
         _memory_held(settings),
     )
     return RuleFile(
@@ -72,7 +74,7 @@ def _counted(settings: Settings, whole: Vector, parts: Vector) -> Vector:
     return sum_by(devices.or_(instances), *_OWNER).unless(servers, on=_WORK)
 
 
-def _idle(settings: Settings, severity: Severity, for_s: int, since: str) -> Alert:
+def _idle(settings: Settings, severity: Severity, for_s: int) -> Alert:
     limits = settings.thresholds
     mean, peak = limits.allocated_idle_ratio, limits.allocated_idle_peak_ratio
     whole = _quiet(gpu.COMPUTE_ACTIVE, gpu.GPU, mean, peak)
@@ -86,12 +88,12 @@ def _idle(settings: Settings, severity: Severity, for_s: int, since: str) -> Ale
         component=Component.USAGE,
         audience=Audience.OWNER,
         tier=2,
-        summary=f"A workload has held GPUs for {since} that did nothing.",
-        description="{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds {{ $value | printf "
-        '"%.3g" }} GPUs whose '
+        summary=f"A workload has held GPUs for {held_and(3600)} that did nothing.",
+        description="{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds "
+        f"{counted('GPU', digits='%.3g')} whose "
         f"compute activity over the last hour was below {mean * 100:.0f} % on average and never reached "
         f"{peak * 100:.0f} %. Somebody else could use them. Shared GPUs and MIG instances count by their share.",
-        measured='{{ $value | printf "%.3g" }} GPUs',
+        measured=counted("GPU", digits="%.3g"),
         action="Look whether the job still works; stop it if it does not, or ask for fewer GPUs.",
         board=Noun.TASK,
         carry={"namespace": "namespace", "workload": "workload"},
@@ -120,13 +122,13 @@ def _memory_held(settings: Settings) -> Alert:
         audience=Audience.OWNER,
         tier=2,
         summary="A workload fills the memory of GPUs that hardly work.",
-        description="{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds {{ $value | printf "
-        '"%.3g" }} GPUs of whose '
+        description="{{ with $labels.namespace }}{{ . }}/{{ end }}{{ $labels.workload }} holds "
+        f"{counted('GPU', digits='%.3g')} of whose "
         f"memory more than {full * 100:.0f} % was in use over the last hour, at a mean compute activity below "
         f"{rare * 100:.0f} %. A process that was left behind, a data loader that cannot keep up, or a model that "
         "nobody "
         "asks look like this.",
-        measured='{{ $value | printf "%.3g" }} GPUs',
+        measured=counted("GPU", digits="%.3g"),
         action="Look for processes that were left behind, then at the data loader; give the GPUs back if nothing needs "
         "them.",
         board=Noun.TASK,

@@ -10,7 +10,7 @@ from gpuscope_generator.promql import Gauge, Matcher, Vector, count_by, label_re
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
 from gpuscope_generator.rules.sources.adapting import followed
 from gpuscope_generator.rules.sources.canonical import clustered, of_source
-from gpuscope_generator.rules.sources.slurm_native import SOURCE, partition_samples
+from gpuscope_generator.rules.sources.slurm_native import SOURCE, partition_quota, partition_samples
 from gpuscope_generator.settings import Settings
 
 __all__ = ["slurm_exporter_rules"]
@@ -37,8 +37,8 @@ def slurm_exporter_rules(settings: Settings) -> RuleFile:
     def of_state(state: str) -> Vector:
         return read(rivosinc, Matcher("state", "=", state))
 
-    gpus = read(slurm.VPENSO_GPUS["nominal"]).compare(">", 0)
-    held = read(slurm.VPENSO_GPUS["used"]).and_(gpus)
+    gpus = partition_quota(slurm.VPENSO_GPUS["nominal"], settings).compare(">", 0)
+    held = partition_quota(slurm.VPENSO_GPUS["used"], settings).and_(gpus)
     return RuleFile(
         path="recording/slurm-exporters.yaml",
         comment="From exporters of Slurm to partitions as queues. Several of their gauges are called _total; none of "

@@ -19,7 +19,10 @@ from gpuscope_generator.promql import (
     label_join,
     label_replace,
     max_by,
+    now,
     rate,
+    resampled,
+    select,
     sum_by,
 )
 from gpuscope_generator.promql.joins import one_of
@@ -122,8 +125,14 @@ def _jobs(settings: Settings) -> tuple[Recording, ...]:
         level(training.JOB_STEP, raw.STEP),
         level(training.JOB_CHECKPOINT_TIME, raw.CHECKPOINT_TIME),
         level(training.JOB_PROGRESS_TIME, raw.PROGRESS_TIME),
+        recording(training.JOB_CLOCK_AHEAD, _clock_ahead()),
         level(training.JOB_END_TIME, raw.JOB_ENDED),
         recording(training.JOB_RESTARTS, max_by(read(as_counter(raw.JOB_RESTARTS)), *training.JOB_RESTARTS.labels)),
         level(training.JOBS, raw.JOBS),
         recording(training.GPUS, sum_by(of_jobs(held_gpus, settings), *training.GPUS.labels)),
     )
+
+
+def _clock_ahead() -> Vector:
+    ahead = max_by(select(training.JOB_PROGRESS_TIME), *training.JOB) - now()
+    return resampled("max_over_time", ahead, "6h", "1m").compare(">", 0)

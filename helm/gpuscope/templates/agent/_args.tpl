@@ -16,9 +16,9 @@
 {{- if not .Values.podResources.enabled }}
 - --pod-resources.socket=off
 {{- end }}
-{{- if eq $host.kernelLog "off" }}
+{{- if eq (include "gpuscope.word" $host.kernelLog) "off" }}
 - --kernel-log=off
-{{- else if eq $host.kernelLog "device" }}
+{{- else if eq (include "gpuscope.word" $host.kernelLog) "device" }}
 - --kernel-log=/dev/kmsg
 - --state-dir=/var/lib/gpuscope
 {{- else }}
@@ -36,10 +36,10 @@
 {{- with int $agent.expectedGpus }}
 - --expected-gpus={{ . }}
 {{- end }}
-{{- if ne $agent.compat "off" }}
+{{- if ne (include "gpuscope.word" $agent.compat) "off" }}
 - --compat={{ $agent.compat }}
 {{- end }}
-{{- if ne $agent.podLabels "off" }}
+{{- if ne (include "gpuscope.word" $agent.podLabels) "off" }}
 - --pod-labels={{ $agent.podLabels }}
 {{- end }}
 {{- with $agent.simulate }}

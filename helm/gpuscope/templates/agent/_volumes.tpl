@@ -8,12 +8,12 @@
 {{- if $host.podLogs }}
 - {name: pod-logs, path: /var/log/pods, mountPath: /var/log/pods, type: ""}
 {{- end }}
-{{- if eq $host.kernelLog "device" }}
+{{- if eq (include "gpuscope.word" $host.kernelLog) "device" }}
 - {name: kmsg, path: /dev/kmsg, mountPath: /dev/kmsg, type: CharDevice}
-{{- else if eq $host.kernelLog "file" }}
+{{- else if eq (include "gpuscope.word" $host.kernelLog) "file" }}
 - {name: kernel-log, path: {{ dir $host.kernelLogFile | quote }}, mountPath: /host/log, type: Directory}
 {{- end }}
-{{- if and (ne $host.kernelLog "off") $host.stateDir }}
+{{- if and (ne (include "gpuscope.word" $host.kernelLog) "off") $host.stateDir }}
 - {name: state, path: {{ $host.stateDir | quote }}, mountPath: /var/lib/gpuscope, type: DirectoryOrCreate, writable: true}
 {{- end }}
 {{- if $host.mounts }}
@@ -42,7 +42,7 @@
 {{- define "gpuscope.agent.volumeMounts" -}}
 - name: tmp
   mountPath: /tmp
-{{- if and (ne .Values.hostAccess.kernelLog "off") (not .Values.hostAccess.stateDir) }}
+{{- if and (ne (include "gpuscope.word" .Values.hostAccess.kernelLog) "off") (not .Values.hostAccess.stateDir) }}
 - name: state
   mountPath: /var/lib/gpuscope
 {{- end }}
@@ -75,7 +75,7 @@
 - name: tmp
   emptyDir:
     sizeLimit: 64Mi
-{{- if and (ne .Values.hostAccess.kernelLog "off") (not .Values.hostAccess.stateDir) }}
+{{- if and (ne (include "gpuscope.word" .Values.hostAccess.kernelLog) "off") (not .Values.hostAccess.stateDir) }}
 - name: state
   emptyDir:
     sizeLimit: 16Mi

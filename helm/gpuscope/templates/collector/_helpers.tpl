@@ -1,5 +1,5 @@
 {{- define "gpuscope.collector.enabled" -}}
-{{- if and .Values.collector.enabled (ne .Values.categories.training.level "off") -}}true{{- end -}}
+{{- if and .Values.collector.enabled (ne (include "gpuscope.level" (dict "root" . "name" "training")) "off") -}}true{{- end -}}
 {{- end -}}
 
 {{- define "gpuscope.collector.lease" -}}
@@ -10,7 +10,7 @@
 {{- define "gpuscope.collector.agents" -}}
 {{- if .Values.collector.agents.urls -}}
 {{- toYaml .Values.collector.agents.urls -}}
-{{- else if and .Values.agent.enabled (eq .Values.categories.training.level "full") -}}
+{{- else if and .Values.agent.enabled (eq (include "gpuscope.level" (dict "root" . "name" "training")) "full") -}}
 - {{ printf "%s://%s-agent.%s.svc:%d" .Values.agent.web.scheme (include "gpuscope.fullname" .) (include "gpuscope.namespace" .) (int .Values.agent.port) }}
 {{- end -}}
 {{- end -}}

@@ -1,0 +1,1 @@
+{{/* Files only: the chart around this one renders them. */}}

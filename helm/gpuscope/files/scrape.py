@@ -1,0 +1,73 @@
+"""Scrapes every address behind URLs and checks what comes: KIND=URL, where KIND is agents, agents? or collector."""
+
+import socket
+import ssl
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+EXPECTED = {"agents": ("gpuscope_up", "gpuscope_gpus"), "collector": ("gpuscope_collector_source_up",)}
+PATIENCE_S = 120
+TIMEOUT_S = 10
+
+
+def addresses(url):
+    """The URL once for each of its addresses; none while the name is unknown."""
+    parts = urllib.parse.urlsplit(url)
+    try:
+        found = socket.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM)
+    except socket.gaierror:
+        return []
+    hosts = sorted({one[4][0] for one in found})
+    return [f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{parts.port}/metrics" for host in hosts]
+
+
+def problem(kind, url):
+    """What is wrong with one target; nothing when all is well."""
+    # Certificates name the service or nobody: this test asks whether metrics come.
+    context = ssl._create_unverified_context() if url.startswith("https") else None
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S, context=context) as answer:
+            lines = answer.read().decode("utf-8").splitlines()
+    except urllib.error.HTTPError as error:
+        return None if error.code in (401, 403) else f"answers {error.code}"
+    except OSError as error:
+        if isinstance(getattr(error, "reason", error), ssl.SSLError):
+            return None  # it wants a certificate of the client
+        return f"does not answer: {error}"
+    values = {line.split("{")[0].split(" ")[0]: line.rsplit(" ", 1)[1] for line in lines if line and line[0] != "#"}
+    missing = [name for name in EXPECTED[kind] if name not in values]
+    if kind == "agents" and values.get("gpuscope_up") == "0":
+        return "gpuscope_up is 0: the driver cannot be reached; see agent.gpu.access and agent.gpu.runtimeClassName"
+    return f"has no {', '.join(missing)}" if missing else None
+
+
+def check(kind, url):
+    """Waits until all targets behind a URL are well; says what is not."""
+    needed = not kind.endswith("?")
+    kind = kind.rstrip("?")
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        found = addresses(url)
+        wrong = {one: text for one in found if (text := problem(kind, one))}
+        if found and not wrong:
+            print(f"{kind}: {len(found)} scraped, all well")
+            return True
+        if not found and not needed:
+            print(f"{kind}: none runs")
+            return True
+        if time.monotonic() > until:
+            print(f"{kind}: {url} has no addresses: no pod runs" if not found else f"{kind}: {wrong}")
+            return False
+        time.sleep(3)
+
+
+def main():
+    """Checks everything that it was told, and ends with 1 where something is wrong."""
+    results = [check(*target.split("=", 1)) for target in sys.argv[1:]]
+    sys.exit(0 if all(results) else 1)
+
+
+main()
