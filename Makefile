@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -125,6 +125,31 @@ look: install programs preview chromium ## Draw every board on a simulated clust
 .PHONY: pictures
 pictures: install programs preview chromium ## Draw the README's pictures of the boards anew, on the demo
 	$(BIN)/python bench/look.py --pictures docs/images $(ARGS)
+
+# Any of these builds the same Dockerfile. CREATED and SOURCE_DATE_EPOCH are the commit's, so that a build can be repeated.
+IMAGE ?= gpuscope:latest
+BUILDER ?= $(firstword $(foreach one,docker podman buildah,$(if $(shell command -v $(one)),$(one))))
+
+.PHONY: image
+image: ## Build the container image with docker, podman or buildah; IMAGE= names it, ARGS= adds flags
+	@test -n "$(BUILDER)" || { echo "no docker, podman or buildah on PATH" >&2; exit 1; }
+	$(BUILDER) build --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) \
+		--build-arg REVISION=$$(git rev-parse HEAD) \
+		--build-arg CREATED=$$(TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ) \
+		--build-arg SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(ARGS) .
+
+.PHONY: test-image
+test-image: install programs ## As root: build the image, and run it as the chart does (minutes); BASE= names another base
+	$(BIN)/python -m tests.image.programs
+	$(BIN)/pytest tests/image/checks/*.py $(ARGS)
+
+.PHONY: e2e
+e2e: install ## Install, check, upgrade and uninstall the chart on the cluster that KUBECONFIG names; ARGS=--help
+	@$(BIN)/python -m tests.e2e.run $(ARGS)
+
+.PHONY: package-eks
+package-eks: install programs ## Package the chart for EKS add-ons into dist/eks/, and check AWS's rules; ARGS=--help
+	@$(BIN)/python release/eks_addon.py $(ARGS)
 
 .PHONY: bench
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse
