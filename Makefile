@@ -47,6 +47,7 @@ programs: install
 	@$(BIN)/python -m gpuscope.demo.programs
 	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
 	@$(BIN)/python tests/generator/alertmanager/install_newest.py .cache/alertmanager
+	@$(BIN)/python tests/helm/install_helm.py .cache/helm
 
 .PHONY: chromium
 chromium: install

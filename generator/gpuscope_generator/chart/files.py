@@ -32,7 +32,9 @@ def switchable(settings: Settings) -> Mapping[str, Mapping[str, str]]:
         path = PurePosixPath(file.path)
         if path.parent.name == "alerts":
             alerts[path.stem] = file.comment
-            names |= {rule.name: rule.summary for group in file.groups for rule in group.rules if isinstance(rule, Alert)}
+            names |= {
+                rule.name: rule.summary for group in file.groups for rule in group.rules if isinstance(rule, Alert)
+            }
         elif not path.stem.startswith("level-") and path.stem not in _FOUNDATION:
             recording[path.stem] = file.comment
     listed = {board.noun.value: board.title for board in boards(settings)}

@@ -38,7 +38,11 @@ def schema_text(values: Sequence[Value], files: Mapping[str, Mapping[str, str]])
         "definitions": _definitions(files),
     }
     # Helm hands these to a chart on its own: the files beside it, and the condition of a parent.
-    document["properties"] |= {"content": {"type": "object"}, "enabled": {"type": "boolean"}, "tags": {"type": "object"}}
+    document["properties"] |= {
+        "content": {"type": "object"},
+        "enabled": {"type": "boolean"},
+        "tags": {"type": "object"},
+    }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -70,7 +74,11 @@ def _definitions(files: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     return {
         "level": {"enum": [*OFF, "basic", "full"]},
         "switch": {"enum": _SWITCH},
-        "duration": {"type": "string", "pattern": "^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$", "minLength": 2},
+        "duration": {
+            "type": "string",
+            "pattern": "^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$",
+            "minLength": 2,
+        },
         "port": {"type": "integer", "minimum": 1, "maximum": 65535},
         "texts": {"type": "object", "additionalProperties": _TEXT},
         "strings": listed,

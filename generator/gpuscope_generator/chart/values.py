@@ -61,7 +61,9 @@ def read_values(text: str) -> tuple[Value, ...]:
     return _keys(root, (), text.splitlines(), yaml.safe_load(text))
 
 
-def _keys(node: yaml.MappingNode, above: tuple[str, ...], lines: list[str], values: Mapping[str, Any]) -> tuple[Value, ...]:
+def _keys(
+    node: yaml.MappingNode, above: tuple[str, ...], lines: list[str], values: Mapping[str, Any]
+) -> tuple[Value, ...]:
     found = []
     for key, value in node.value:
         line = key.start_mark.line
