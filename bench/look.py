@@ -38,6 +38,8 @@ from gpuscope_generator.settings import Settings
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "build/look"
 TOOLS = Path(sys.executable).parent
+SLOW_S = 60
+"""Seconds between evaluations of what looks back over days. It ends at the last full ten minutes: that is waiting enough."""
 SIZES = {"1440": (1440, 900), "1280": (1280, 720)}
 
 
@@ -109,7 +111,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--theme", action="append", choices=("dark", "light"), help="only this theme")
     parser.add_argument("--size", action="append", choices=tuple(SIZES), help="only this width")
     parser.add_argument("--pictures", type=Path, help="draw the boards as they open, and put the pictures there")
-    parser.add_argument("--deadline", type=float, default=900, help="seconds for every panel to have data")
+    parser.add_argument("--deadline", type=float, default=1500, help="seconds for every panel to have data")
     parser.add_argument("--anyway", action="store_true", help="draw the boards though panels have no data")
     parser.add_argument("--range", default="15m", help="how far the boards look back")
     parser.add_argument("--allow-empty", type=Path, default=ROOT / "bench/look.yaml", help="panels that may be empty")
@@ -122,12 +124,16 @@ def _cluster() -> Iterator[str]:
     """The demo with our rules; gives the address of its Prometheus."""
     rules = OUT / "rules"
     shutil.rmtree(rules, ignore_errors=True)
-    subprocess.run([TOOLS / "gpuscope-generator", "rules", "--out", rules], check=True, stdout=subprocess.DEVNULL)
+    rules.mkdir()
+    settings = rules / "settings.yaml"
+    settings.write_text(f"intervals: {{slow: {SLOW_S}}}\n")
+    command: list[str | Path] = [TOOLS / "gpuscope-generator", "rules", "--out", rules, "--settings", settings]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     files = [part for name in ("recording", "alerts") for part in ("--rules", rules / f"alert_rules/{name}/*.yaml")]
-    command = [TOOLS / "gpuscope", "demo", "--no-color", "--no-boards", "--cache-dir", ROOT / ".cache"]
-    with running([str(part) for part in (*command, "--prometheus-port", port, *files)], OUT / "cluster.log") as demo:
+    start = [TOOLS / "gpuscope", "demo", "--no-color", "--no-boards", "--cache-dir", ROOT / ".cache"]
+    with running([str(part) for part in (*start, "--prometheus-port", port, *files)], OUT / "cluster.log") as demo:
         wait_for(f"{url}/-/ready", demo, OUT / "cluster.log")
         yield url
 
