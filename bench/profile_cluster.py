@@ -15,8 +15,6 @@ from typing import Any
 import yaml
 from started import free_port, running, wait_for
 
-from gpuscope.simulate.slurm import SimulatedSlurm
-
 __all__ = ["PROFILES", "SCRAPE_S", "Profile", "Store", "cluster", "reader", "write_rules"]
 
 TOOLS = Path(sys.executable).parent
@@ -103,6 +101,7 @@ def cluster(
         command += ["--listen-address", story, "--write-scrape-config", config, "--scrape-interval", f"{SCRAPE_S}s"]
         command += ["--rules", rules / "alert_rules/recording/*.yaml", "--write-scenarios", folder / "nodes"]
         command += [part for name in profile.flags for part in ("--profile", name)]
+        command += ["--write-slurm", folder / "slurm"] if profile.collector == "slurm" else []
         command += [part for node, address in agents.items() for part in ("--agent", f"{node}={address}")]
         simulation = stack.enter_context(running(command, folder / "cluster.log"))
         wait_for(f"http://{story}/", simulation, folder / "cluster.log")
@@ -130,9 +129,7 @@ def _collector(
     stack: contextlib.ExitStack, profile: Profile, folder: Path, address: str, agents: Sequence[str]
 ) -> None:
     if profile.collector == "slurm":
-        slurm = SimulatedSlurm(folder / "slurm")
-        slurm.start()
-        stack.callback(slurm.stop)
+        # The simulation writes its commands, so that both tell one story.
         source: list[object] = ["--slurm", "--slurm.commands", folder / "slurm"]
     else:
         kubeconfig, log = folder / "kubeconfig", folder / "api.log"

@@ -55,7 +55,9 @@ class Node:
     def __init__(self, scenario: Scenario, clock: Clock, seed: str, kernel_log: Path | None) -> None:
         self.scenario = scenario
         self.clock = clock
-        self.start = self.moment = clock.now()
+        now = clock.now()
+        # Machines of one cluster share its story, although each comes a little later.
+        self.start = self.moment = now if scenario.began is None else min(now, float(scenario.began))
         self.version = str(scenario.driver["version"])
         self.present = self.installed = bool(scenario.driver["present"])
         self.mismatch = False

@@ -15,6 +15,7 @@
       - {type: lustre, name: lustre01, mountpoint: /lustre01}
     pods:                                  # see pods.py; `jobs` of Slurm in jobs.py
       - {namespace: team-llm, name: llama-0, gpus: [0, 1, 2, 3]}
+    began: 1796035000                      # unix time from which all times count; else from the start of the program
     events:
       - {at: 20, do: xid, gpu: 3, code: 79, message: "GPU has fallen off the bus."}
 """
@@ -41,7 +42,8 @@ from gpuscope.simulate.pods import PodPlan, pod_plans
 
 __all__ = ["EVENTS", "Event", "GpuPlan", "MigPlan", "Scenario", "ScenarioInfo", "load", "parse", "scenarios", "shipped"]
 
-_KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels", "filesystems", "pods", "jobs")
+_KEYS = ("title", "kind", "extends", "driver", "gpus", "events", "blank_sentinels", "filesystems", "pods", "jobs",
+         "began")  # fmt: skip
 _DRIVER_KEYS = ("version", "cuda", "nvml", "kernel_module", "present")
 _GPU_KEYS = ("model", "count", "job", "job_name", "mig", "virtualization", "confidential", "replicas")
 _DRIVER = {"version": "590.48.01", "cuda": 13010, "kernel_module": "open", "present": True}
@@ -49,6 +51,7 @@ _VERSION = re.compile(r"\d{3,4}(\.\d+){1,2}")
 _MAX_GPUS = 16
 _MAX_REPLICAS = 48
 _MAX_S = 1e9
+_MAX_BEGAN = 2**33
 _Plan = TypeVar("_Plan")
 
 
@@ -76,7 +79,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A machine and its story."""
+    """A machine and its story.
+
+    Attributes:
+        began: unix time at which the story began, ``None``: when somebody first plays it.
+    """
 
     name: str
     title: str
@@ -88,6 +95,7 @@ class Scenario:
     filesystems: tuple[FilesystemPlan, ...] = ()
     pods: tuple[PodPlan, ...] = ()
     jobs: tuple[JobPlan, ...] = ()
+    began: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +209,11 @@ def _build(name: str, layers: list[Document]) -> Scenario:
     pods: list[tuple[PodPlan, Hold]] = []
     jobs: list[tuple[JobPlan, Hold]] = []
     title, kind = name, "node"
+    began: int | None = None
     for document in layers:
         raw = document.value
+        if "began" in raw:
+            began = document.whole(("began",), raw["began"], 0, _MAX_BEGAN)
         title = document.text(("title",), raw.get("title", name))
         kind = document.one_of(("kind",), raw.get("kind", "node"), {"node", "fault"})
         driver.update(_driver(document, raw.get("driver", {})))
@@ -230,7 +241,7 @@ def _build(name: str, layers: list[Document]) -> Scenario:
         check_holds(holds, layouts, [plan.replicas for plan in gpus])
     story = tuple(sorted(events, key=lambda event: event.at))
     holders = tuple(pod for pod, _ in pods), tuple(job for job, _ in jobs)
-    return Scenario(name, title, kind, driver, gpus, story, blank, filesystems, *holders)
+    return Scenario(name, title, kind, driver, gpus, story, blank, filesystems, *holders, began)
 
 
 def _held(found: list[tuple[_Plan, Hold]], layouts: Layouts) -> list[tuple[_Plan, Hold]]:

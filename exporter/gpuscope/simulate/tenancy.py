@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gpuscope.simulate.device import SimGpu
 from gpuscope.simulate.holding import Slot
-from gpuscope.simulate.jobs import ID_STEP, JobPlan
+from gpuscope.simulate.jobs import JobPlan
 from gpuscope.simulate.mig import SimMig
 from gpuscope.simulate.pods import ContainerPlan, PodPlan
 from gpuscope.simulate.scenario import Scenario
@@ -216,7 +216,7 @@ class Tenancy:
 
     def _identity(self, plan: PodPlan | JobPlan, number: int) -> tuple[str, str]:
         if isinstance(plan, JobPlan):
-            return str(plan.id + number * ID_STEP), str(plan.user_id)
+            return str(plan.id_of(number)), str(plan.user_id)
         return identity(self._seed, plan, number)
 
 

@@ -86,6 +86,12 @@ MISTAKES = [
         "jobs:\n- {id: 5, user: a, gpus: [0], end: 9, every: 10}\n- {id: 2005, user: a, gpus: [1]}",
         "jobs.1.id: 2005 collides with job 5, now or when it comes again",
     ),
+    (
+        "jobs:\n- {id: 5, user: a, gpus: [0], attempts: 2}",
+        "jobs.0.attempts: needs every: a job that does not come again",
+    ),
+    ("jobs:\n- {id: 5, user: a, gpus: [0], attempts: 0}", "jobs.0.attempts: 0 is not a whole number from 1"),
+    ("began: soon", "began: 'soon' is not a whole number"),
     (f"jobs: [{', '.join('{}' for _ in range(201))}]", "jobs: 201 jobs; a machine has at most 200"),
 ]
 OVERLAPS = [

@@ -115,13 +115,23 @@ def test_the_collector_tells_of_partitions_before_slurm_does(tmp_path: Path) -> 
         jobs % ("vision", "queued"): "1x40",
         jobs % ("nlp", "training"): "4x40",
         f'slurm_partition_jobs_pending{{{SLURM},partition="ml"}}': "9x40",
+        f'slurm_partition_gpus{{{SLURM},partition="ml"}}': "16x40",
+        f'slurm_partition_jobs_gpus_alloc{{{SLURM},partition="ml"}}': "12x40",
+        f"slurm_gpus_total{{{SLURM}}}": "99x40",
+        f"slurm_gpus_alloc{{{SLURM}}}": "98x40",
     }
     expect(
         tmp_path,
         samples,
-        {"queue:workloads:count": {
-            pending("collector"): 3, pending("collector").replace("pending", "running"): 4,
-        }},
+        {
+            "queue:workloads:count": {
+                pending("collector"): 3, pending("collector").replace("pending", "running"): 4,
+            },
+            # What a partition may have the collector does not say.
+            "sum by (source, state) (queue:quota:sum)": {
+                '{source="slurm",state="nominal"}': 16, '{source="slurm",state="used"}': 12,
+            },
+        },
         only=RULES,
     )  # fmt: skip
 

@@ -14,6 +14,8 @@ from gpuscope.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
     from gpuscope.simulate.cluster.endpoints import Endpoint
+    from gpuscope.simulate.cluster.world import World
+    from gpuscope.simulate.slurm import SlurmPrograms
 
 __all__ = ["command"]
 
@@ -48,14 +50,18 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 )
 @click.option("--write-scrape-config", type=click.Path(path_type=Path), help="Write a configuration of Prometheus.")
 @click.option("--write-scenarios", type=click.Path(path_type=Path), help="Write a scenario for the agent of each node.")
+@click.option(
+    "--write-slurm", type=click.Path(path_type=Path), metavar="FOLDER",
+    help="Write commands of a Slurm that tell of the first cluster's jobs, for the collector's --slurm.commands.",
+)  # fmt: skip
 @click.option("--scrape-interval", default="15s", show_default=True, metavar="DURATION", help="For that configuration.")
 @click.option("--rules", multiple=True, metavar="FILES", help="Files of rules for that configuration, or a pattern.")
 @click.option("--agent", "agents", multiple=True, metavar="NODE=HOST:PORT", help="An agent for that configuration.")
 def command(
     profiles: tuple[str, ...], list_profiles: bool, only: tuple[str, ...], nodes: int, scenarios: tuple[str, ...],
     cluster: str, seed: str, ago: str, speed: float, pace: float, listen_address: str,
-    write_scrape_config: Path | None, write_scenarios: Path | None, scrape_interval: str, rules: tuple[str, ...],
-    agents: tuple[str, ...],
+    write_scrape_config: Path | None, write_scenarios: Path | None, write_slurm: Path | None, scrape_interval: str,
+    rules: tuple[str, ...], agents: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Serve what other exporters would say in a cluster of simulated agents.
 
@@ -105,7 +111,9 @@ def command(
         if fleet:
             raise ConfigError("--write-scenarios: the fleet of --scenario has its scenarios already")
         for name, value in scenarios_of(plan.shapes[0]).items():
+            value = {**value, "began": int(worlds[0].epoch)}
             _write("--write-scenarios", write_scenarios / f"{name}.yaml", yaml.safe_dump(value, sort_keys=False))
+    slurm = _slurm(write_slurm, worlds[0]) if write_slurm else None
     served = endpoints(plan, worlds)
 
     def written(address: str) -> None:
@@ -114,7 +122,25 @@ def command(
             _write("--write-scrape-config", write_scrape_config, text)
         click.echo(f"{len(served)} expositions at http://{address}/", err=True)
 
-    asyncio.run(_serve(served, host, port, written))
+    try:
+        asyncio.run(_serve(served, host, port, written))
+    finally:
+        if slurm is not None:
+            slurm.stop()
+
+
+def _slurm(folder: Path, world: "World") -> "SlurmPrograms":
+    from gpuscope.simulate.cluster.slurm import ClusterSlurm
+    from gpuscope.simulate.slurm import SlurmPrograms
+
+    if not world.slurm_jobs:
+        raise ConfigError("--write-slurm: there is no Slurm in this cluster; give --profile slurm")
+    try:
+        programs = SlurmPrograms(folder, ClusterSlurm(world))
+    except OSError as error:
+        raise ConfigError(f"--write-slurm {folder}: cannot be written: {error.strerror}") from error
+    programs.start()
+    return programs
 
 
 async def _serve(served: "list[Endpoint]", host: str, port: int, ready: "object") -> None:

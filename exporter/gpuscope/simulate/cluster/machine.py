@@ -78,6 +78,12 @@ class Machine:
         place = _BROKEN.place(self.t * self.pace)
         return self.breaks and (place >= CORDON["cordoned"] or place < CORDON["uncordoned"])
 
+    @property
+    def cordoned_at(self) -> float:
+        """Seconds after its start at which it was cordoned last."""
+        place = (_BROKEN.place(self.t * self.pace) - CORDON["cordoned"]) % CORDON["every"]
+        return self.t - place / self.pace
+
     def cordons(self, since: float) -> int:
         """How often it was cordoned since a moment of the story."""
         return _BROKEN.times(since * self.pace, self.t * self.pace, CORDON["cordoned"]) if self.breaks else 0

@@ -26,6 +26,12 @@ _FILESYSTEMS = [
 _TURNS = 30
 _XID = 94
 _USERS = {"team-llm": "mei", "team-vision": "otto", "team-research": "anna", "team-chat": "nora"}
+_SAME = ("gpus", "mig", "begin", "end", "every", "activity")
+_AGAIN = (1, 3, 6, 7)
+"""Kinds of nodes with a job that comes again: the first and the second share theirs."""
+_AGAIN_ID, _ONCE_ID, _MOST_PODS = 1_000_000, 100_000, 20
+_ATTEMPTS = {"llama": 3, "moe": 4}
+"""So often Slurm requeues what breaks; the last attempt is the end of the job."""
 _Parts = dict[str, Any]
 
 
@@ -42,7 +48,7 @@ def _scenario(shape: Shape, block: int, kind: int) -> _Parts:
     found |= {"filesystems": _FILESYSTEMS, **builder(shape, suffix, kind)}
     _hurry(found, shape.pace)
     if shape.slurm:
-        found["jobs"] = _as_jobs(found.pop("pods"), block * 100 + kind * 10)
+        found["jobs"] = _as_jobs(found.pop("pods"), block, kind, shape)
         found["gpus"] = [{key: value for key, value in gpu.items() if key != "replicas"} for gpu in found["gpus"]]
     return found
 
@@ -57,24 +63,31 @@ def _hurry(scenario: _Parts, pace: float) -> None:
                 part[key] = round(part[key] / pace)
 
 
-def _as_jobs(pods: list[_Parts], first: int) -> list[_Parts]:
-    """The same holders as jobs of Slurm; of those that share a GPU only the first is there."""
-    found: list[_Parts] = []
+def _as_jobs(pods: list[_Parts], block: int, kind: int, shape: Shape) -> list[_Parts]:
+    """The same holders as jobs of Slurm: pods of one workload are one job; of those that share a GPU one is there."""
+    found: dict[str, _Parts] = {}
     taken: set[object] = set()
     for number, pod in enumerate(pods):
         held = [*pod.get("gpus", ()), *pod.get("mig", ())]
         if not held or taken & set(held):
             continue
         taken |= set(held)
-        own: _Parts = {
-            "id": 1_000_000 + (first + number) * 1000 + number, "user": _USERS.get(pod["namespace"], "kim"),
-            "account": pod["namespace"].removeprefix("team-"), "partition": "gpu",
+        name = str(pod.get("job_name", pod["name"]))
+        if name in found:
+            found[name]["gpus"] = [*found[name]["gpus"], *pod["gpus"]]
+            continue
+        again = "every" in pod
+        # Numbers of jobs that come again differ in what is below ID_STEP, so that no two ever meet.
+        identity = _AGAIN_ID + block * len(_AGAIN) + _AGAIN.index(max(1, kind)) if again else 0
+        found[name] = {
+            "id": identity or _ONCE_ID + (block * BLOCK + kind) * _MOST_PODS + number, "job_name": name,
+            "user": _USERS.get(pod["namespace"], "kim"), "account": pod["namespace"].removeprefix("team-"),
+            "partition": "gpu", **{key: pod[key] for key in _SAME if key in pod},
         }  # fmt: skip
-        for key in ("gpus", "mig", "begin", "end", "every", "activity", "job_name"):
-            if key in pod:
-                own[key] = pod[key]
-        found.append(own)
-    return found
+        stem = name.partition("-pretrain")[0]
+        if again and shape.faults and stem in _ATTEMPTS:
+            found[name]["attempts"] = _ATTEMPTS[stem]
+    return list(found.values())
 
 
 def _whole(count: int = 8, job: str = "training", **more: Any) -> _Parts:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from gpuscope.simulate.cluster.curves import Cycle
+from gpuscope.simulate.jobs import JobPlan
 from gpuscope.simulate.pods import PodPlan
 from gpuscope.simulate.scenario import Scenario
 
 __all__ = [
-    "ENGINES", "TRAINING", "Attempts", "Workload", "activity_of", "attempts_of", "engine_of", "steady", "workload_of",
+    "BATCH", "ENGINES", "TRAINING", "Attempts", "Workload", "activity_of", "attempts_of", "engine_of", "steady",
+    "workload_of",
 ]  # fmt: skip
 
 TRAINING = ("JobSet", "PyTorchJob", "Job")
@@ -32,8 +34,11 @@ _JOBSET = re.compile(r"(.+)-(worker|launcher|driver)-(\d+)-(\d+)")
 _PYTORCH = re.compile(r"(.+)-(master|worker)-(\d+)")
 _DEPLOYMENT = re.compile(r"(.+)-([0-9a-f]{8,10}|[a-z0-9]{5})-([bcdfghjklmnpqrstvwxz2456789]{5})")
 _NUMBERED = re.compile(r"(.+)-(\d+)")
-_BATCH = {"training", "finetune", "batch"}
+BATCH = frozenset({"training", "finetune", "batch"})
+"""What is done by what comes to an end."""
 _OUTCOMES = {"llama-pretrain": ("gpu_xid", "nccl_timeout", ""), "moe-pretrain": ("node_failure",)}
+_JOB_OUTCOMES = {**_OUTCOMES, "evaluate": ("", "", "error")}
+"""A job of Slurm that fails stays so; Kubernetes starts a pod again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +78,12 @@ def workload_of(plan: PodPlan, activity: str) -> Workload:
     if match := _JOBSET.fullmatch(name):
         job = f"{match[1]}-{match[2]}-{match[3]}"
         return Workload(space, "JobSet", match[1], "Job", job, match[2], int(match[4]))
-    if (match := _PYTORCH.fullmatch(name)) and activity in _BATCH:
+    if (match := _PYTORCH.fullmatch(name)) and activity in BATCH:
         return Workload(space, "PyTorchJob", match[1], "PyTorchJob", match[1], match[2], int(match[3]))
     if match := _DEPLOYMENT.fullmatch(name):
         return Workload(space, "Deployment", match[1], "ReplicaSet", f"{match[1]}-{match[2]}")
     if match := _NUMBERED.fullmatch(name):
-        kind = "Job" if activity in _BATCH else "StatefulSet"
+        kind = "Job" if activity in BATCH else "StatefulSet"
         return Workload(space, kind, match[1], kind, match[1], "", int(match[2]))
     if activity == "batch":
         return Workload(space, "Job", name, "Job", name)
@@ -148,27 +153,28 @@ class Attempts:
         return self.cycle.seconds(since, until, self.runs_s, self.cycle.every)
 
 
-def attempts_of(plan: PodPlan, workload: Workload, *, faults: bool) -> Attempts | None:
-    """The attempts of a pod's job, ``None`` for one that never ends."""
+def attempts_of(plan: PodPlan | JobPlan, workload: Workload, *, faults: bool) -> Attempts | None:
+    """The attempts of a pod's job, or of a job of Slurm; ``None`` for one that never ends."""
     span = plan.span
     if span.every is None or span.end is None:
         return None
-    stem = next((name for name in _OUTCOMES if workload.name.startswith(name)), "")
-    outcomes = _OUTCOMES[stem] if stem and faults else ("",)
+    known = _JOB_OUTCOMES if isinstance(plan, JobPlan) else _OUTCOMES
+    stem = next((name for name in known if workload.name.startswith(name)), "")
+    outcomes = known[stem] if stem and faults else ("",)
     return Attempts(Cycle(span.every, span.begin), span.end - span.begin, outcomes)
 
 
-def activity_of(plan: PodPlan, scenario: Scenario) -> str:
-    """What a pod does: of itself, or as its first device says."""
+def activity_of(plan: PodPlan | JobPlan, scenario: Scenario) -> str:
+    """What a pod or a job does: of itself, or as its first device says."""
     if plan.activity:
         return plan.activity
-    for container in plan.containers:
-        for slot in container.slots:
-            gpu = scenario.gpus[slot.gpu]
-            if slot.place < 0:
-                return gpu.job
-            if gpu.mig and slot.place < len(gpu.mig):
-                return gpu.mig[slot.place].job
+    slots = plan.slots if isinstance(plan, JobPlan) else [slot for one in plan.containers for slot in one.slots]
+    for slot in slots:
+        gpu = scenario.gpus[slot.gpu]
+        if slot.place < 0:
+            return gpu.job
+        if gpu.mig and slot.place < len(gpu.mig):
+            return gpu.mig[slot.place].job
     return "idle"
 
 

@@ -1,13 +1,15 @@
 """The cluster as a whole at one moment: nodes, pods, training jobs and model servers, as all sources tell of them."""
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuscope.simulate.clock import Clock
 from gpuscope.simulate.cluster.machine import Machine
 from gpuscope.simulate.cluster.plan import BLOCK, scenarios_of
 from gpuscope.simulate.cluster.shape import Shape
 from gpuscope.simulate.cluster.workloads import (
+    BATCH,
     TRAINING,
     Attempts,
     Workload,
@@ -21,8 +23,10 @@ from gpuscope.simulate.pods import PodPlan
 from gpuscope.simulate.scenario import Scenario, load, parse
 from gpuscope.simulate.tenancy import Run
 
-__all__ = ["BREAKS_AT", "Pod", "Training", "World"]
+__all__ = ["BREAKS_AT", "Pod", "SlurmJob", "Training", "World"]
 
+SLURM_JOB = "SlurmJob"
+"""Kind of a workload that no object of Kubernetes is."""
 BREAKS_AT = 7
 """Place in a block of the default fleet of the node that breaks."""
 
@@ -72,12 +76,39 @@ class Training:
     nodes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SlurmJob:
+    """A job of Slurm over all times that it comes.
+
+    Attributes:
+        plan: on its first node.
+        members: its nodes, and what it holds on each.
+        attempts: ``None`` for one that does not come again.
+    """
+
+    plan: JobPlan
+    members: tuple[tuple[Machine, JobPlan], ...]
+    attempts: Attempts | None
+
+    @property
+    def gpus(self) -> int:
+        """GPUs and MIG devices that it holds."""
+        return sum(len(plan.slots) for _, plan in self.members)
+
+
 class World:
     """One cluster.
 
     Args:
         shape: what it is like.
         clock: its time; the story begins when it is made, after ``shape.ago`` seconds that nobody saw.
+
+    Attributes:
+        epoch: unix time at which the story begins, a whole second.
+        since: seconds of the story at which counters began.
+        trainings: jobs whose pods train.
+        all_trainings: those and the jobs of Slurm that train.
+        slurm_jobs: all jobs of Slurm that ever come.
 
     Raises:
         ConfigError: an unknown or a wrong scenario.
@@ -87,13 +118,14 @@ class World:
         self.shape = shape
         self.name = shape.cluster
         self.clock = clock
-        self.epoch = clock.now()
+        self.epoch = float(math.floor(clock.now()))
         self.since = -shape.ago
         scenarios: dict[str, Scenario]
         if shape.fleet:
             scenarios = {name: load(scenario) for name, scenario in shape.fleet.items()}
         else:
             scenarios = {name: parse(name, value) for name, value in scenarios_of(shape).items()}
+        scenarios = {name: replace(scenario, began=int(self.epoch)) for name, scenario in scenarios.items()}
         own = not shape.fleet
         self.machines = [
             Machine(
@@ -102,9 +134,11 @@ class World:
             )
             for number, (name, scenario) in enumerate(scenarios.items())
         ]  # fmt: skip
+        self.slurm_jobs = list(self._slurm_jobs())
         self.trainings = list(self._trainings())
+        self.all_trainings = [*self.trainings, *self._trainings_of_slurm()]
         self._on: dict[str, list[Training]] = {}
-        for training in self.trainings:
+        for training in self.all_trainings:
             for name in training.nodes:
                 self._on.setdefault(name, []).append(training)
 
@@ -189,6 +223,27 @@ class World:
             nodes = tuple(dict.fromkeys(machine.name for machine, _, _ in members))
             attempts = attempts_of(plan, workload, faults=self.shape.faults)
             yield Training(workload, gpus, len(members), attempts, nodes)
+
+    def _slurm_jobs(self) -> Iterator[SlurmJob]:
+        found: dict[int, list[tuple[Machine, JobPlan]]] = {}
+        for machine in self.machines:
+            for plan in machine.scenario.jobs:
+                found.setdefault(plan.id, []).append((machine, plan))
+        for members in found.values():
+            _, plan = members[0]
+            workload = _workload_of_job(plan)
+            yield SlurmJob(plan, tuple(members), attempts_of(plan, workload, faults=self.shape.faults))
+
+    def _trainings_of_slurm(self) -> Iterator[Training]:
+        for job in self.slurm_jobs:
+            machine, plan = job.members[0]
+            if activity_of(plan, machine.scenario) in BATCH:
+                nodes = tuple(machine.name for machine, _ in job.members)
+                yield Training(_workload_of_job(plan), job.gpus, len(nodes), job.attempts, nodes)
+
+
+def _workload_of_job(plan: JobPlan) -> Workload:
+    return Workload(plan.account, SLURM_JOB, plan.name, "", "")
 
 
 def _key(workload: Workload) -> tuple[str, str, str]:

@@ -1,5 +1,5 @@
 """A simulated Slurm: its commands answer as those of release 22.05 do, on a cluster where things happen in minutes."""
 
-from gpuscope.simulate.slurm.commands import SimulatedSlurm
+from gpuscope.simulate.slurm.commands import SimulatedSlurm, SlurmPrograms
 
-__all__ = ["SimulatedSlurm"]
+__all__ = ["SimulatedSlurm", "SlurmPrograms"]

@@ -1,12 +1,13 @@
 """The simulated Slurm's cluster: a clock of seconds, a queue, nodes that come and go."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 from zlib import crc32
 
 from gpuscope.simulate.slurm.story import CYCLE_S, HOSTS, JOBS, TROUBLES, Fate, Host, JobPlan, Trouble
 
-__all__ = ["Cluster", "Record", "uid_of"]
+__all__ = ["Cluster", "Record", "Story", "uid_of"]
 
 _FIRST_ID = 4200
 _REQUEUE_DELAY_S = 6
@@ -56,18 +57,49 @@ class Record:
         return self.plan.seconds if self.plan.fate is Fate.TIMES_OUT else 2 * self.plan.seconds
 
 
+class Story(Protocol):
+    """A cluster at one second, as commands tell of it."""
+
+    @property
+    def hosts(self) -> Sequence[Host]:
+        """Its nodes."""
+
+    @property
+    def jobs(self) -> Mapping[int, Record]:
+        """Id -> the present or last attempt of each job that slurmctld knows."""
+
+    @property
+    def past(self) -> Sequence[Record]:
+        """Attempts that ended, in the order of their ends, which slurmdbd knows."""
+
+    @property
+    def troubles(self) -> Mapping[str, tuple[Trouble, int]]:
+        """Node -> what is wrong with it, and since when."""
+
+    def go_on(self, until: int) -> None:
+        """Lets time pass until a second of unix time."""
+
+    def free(self, host: Host) -> int:
+        """GPUs of a node that no job has."""
+
+    def partition_state(self, name: str) -> str:
+        """Slurm's word for a partition."""
+
+
 @dataclass(slots=True)
 class Cluster:
     """The cluster at one second of its life; ``go_on`` brings it forward.
 
     Attributes:
         now: unix time, whole seconds.
+        hosts: its nodes.
         jobs: id -> the present or last attempt of each job that slurmctld knows.
         past: attempts that ended, in the order of their ends, which slurmdbd knows.
         troubles: node -> what is wrong with it, and since when.
     """
 
     now: int
+    hosts: Sequence[Host] = HOSTS
     jobs: dict[int, Record] = field(default_factory=dict)
     past: list[Record] = field(default_factory=list)
     troubles: dict[str, tuple[Trouble, int]] = field(default_factory=dict)
@@ -89,7 +121,7 @@ class Cluster:
 
     def partition_state(self, name: str) -> str:
         """Slurm's word for a partition: it is drained while half of its nodes are in maintenance."""
-        hosts = [host.name for host in HOSTS if host.partition == name]
+        hosts = [host.name for host in self.hosts if host.partition == name]
         serviced = [one for one in hosts if one in self.troubles and self.troubles[one][0].state == "maint"]
         return "DRAIN" if 2 * len(serviced) >= len(hosts) else "UP"
 
@@ -169,7 +201,7 @@ class Cluster:
                 blocked.add(part)
 
     def _places(self, plan: JobPlan) -> Iterator[Host]:
-        hosts: Sequence[Host] = [host for host in HOSTS if host.partition == plan.partition]
+        hosts: Sequence[Host] = [host for host in self.hosts if host.partition == plan.partition]
         for host in hosts:
             if host.name not in self.troubles and self.free(host) >= plan.gpus:
                 yield host

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 
 from gpuscope.simulate.slurm.answers import Forms, accounting, partitions
-from gpuscope.simulate.slurm.cluster import Cluster
+from gpuscope.simulate.slurm.cluster import Cluster, Story
 from gpuscope.simulate.slurm.story import CYCLE_S
 
-__all__ = ["SimulatedSlurm"]
+__all__ = ["SimulatedSlurm", "SlurmPrograms"]
 
 log = logging.getLogger(__name__)
 
@@ -52,19 +52,22 @@ exec awk -F'|' -v mark="$mark" -v format="$format" -v since="$since" '
 }
 
 
-class SimulatedSlurm:
-    """A cluster with a past of one turn of its story, and the commands to ask it.
+class SlurmPrograms:
+    """The commands to ask a cluster.
 
     Args:
         folder: gets the programs ``scontrol``, ``squeue``, ``sinfo``, ``sacct`` and what they answer; made if missing.
+        cluster: what they tell of.
         now: unix time at which it begins; ``None`` is now.
+
+    Raises:
+        OSError: the folder cannot be written.
     """
 
-    def __init__(self, folder: Path, now: float | None = None) -> None:
+    def __init__(self, folder: Path, cluster: Story, now: float | None = None) -> None:
         self._folder = folder
         self._forms = Forms()
-        moment = int(time.time() if now is None else now)
-        self.cluster = Cluster(moment - CYCLE_S)
+        self._cluster = cluster
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="simulated-slurm", daemon=True)
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,15 +77,15 @@ class SimulatedSlurm:
             program.chmod(0o755)
         self._write("version", f"{self._forms.release}\n")
         self._write("fields", "\n".join(self._forms.fields) + "\n")
-        self.go_on(moment)
+        self.go_on(time.time() if now is None else now)
 
     def go_on(self, now: float) -> None:
         """Lets time pass until a moment, in unix time, and writes down what the commands answer then."""
-        self.cluster.go_on(int(now))
-        self._write("jobs", self._forms.jobs(self.cluster))
-        self._write("partitions", partitions(self.cluster))
-        self._write("nodes", self._forms.nodes(self.cluster))
-        self._write("accounting", accounting(self.cluster))
+        self._cluster.go_on(int(now))
+        self._write("jobs", self._forms.jobs(self._cluster))
+        self._write("partitions", partitions(self._cluster))
+        self._write("nodes", self._forms.nodes(self._cluster))
+        self._write("accounting", accounting(self._cluster))
 
     def start(self) -> None:
         """Lets time pass with the machine's clock."""
@@ -105,3 +108,17 @@ class SimulatedSlurm:
         fresh = self._folder / f".{name}"
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(self._folder / name)
+
+
+class SimulatedSlurm(SlurmPrograms):
+    """A cluster with a past of one turn of its story, and the commands to ask it.
+
+    Args:
+        folder: gets the programs and what they answer; made if missing.
+        now: unix time at which it begins; ``None`` is now.
+    """
+
+    def __init__(self, folder: Path, now: float | None = None) -> None:
+        moment = int(time.time() if now is None else now)
+        self.cluster = Cluster(moment - CYCLE_S)
+        super().__init__(folder, self.cluster, moment)

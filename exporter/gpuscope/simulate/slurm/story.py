@@ -25,12 +25,16 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A node: its partition, and its GPUs."""
+    """A node: its partition and GPUs, its CPUs and memory, and what of these a job gets with a GPU."""
 
     name: str
     partition: str
     gpu_type: str
     gpus: int
+    cpus: int = 96
+    memory_mib: int = 1_000_000
+    cpus_per_gpu: int = 1
+    mib_per_gpu: int = 32_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import yaml
 from gpuscope.cli import main
 from gpuscope.demo.programs import find
 from gpuscope.demo.prometheus import Prometheus
+from gpuscope.workloads.slurm import SlurmSource
 
 ROOT = Path(__file__).parents[4]
 WAIT_S = 150.0
@@ -116,6 +117,20 @@ def test_the_written_configuration_has_rules_agents_and_labels(tmp_path: Path) -
     assert sorted(path.name for path in scenarios.iterdir()) == ["gpu-001.yaml", "gpu-002.yaml"]
 
 
+def test_a_collector_finds_the_jobs_of_the_written_slurm(tmp_path: Path) -> None:
+    flags = ["--profile", "slurm", "--nodes", "3", "--source", "slurm", "--write-slurm", str(tmp_path / "slurm")]
+    with _running(*flags, "--write-scenarios", str(tmp_path / "nodes"), log=tmp_path / "log") as address:
+        seen = SlurmSource(tmp_path / "slurm").observe(time.time())
+        text = requests.get(f"http://{address}/sim/slurm/jobs/metrics", timeout=20).text
+    assert (seen.complete, dict(seen.problems)) == (True, {})
+    living = [job for job in seen.jobs if job.outcome is None]
+    assert {job.facts.name for job in living} == {"llama-pretrain", "vit-large"}
+    assert "\nslurm_jobs_running 2\n" in text
+    written = yaml.safe_load((tmp_path / "nodes" / "gpu-001.yaml").read_text())
+    assert str(written["jobs"][0]["id"]) in {job.key.uid for job in living}
+    assert 0 <= time.time() - written["began"] < 2 * WAIT_S
+
+
 def _fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     with pytest.raises(SystemExit) as exit_:
         main(["simulate", "cluster", *arguments])
@@ -144,6 +159,8 @@ def _fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, st
         (["--agent", "a"], "--agent 'a': must be NODE=HOST:PORT"),
         (["--cluster", "a/b"], "--cluster 'a/b': must be made of letters"),
         (["--nodes", "1", "--write-scenarios", "/dev/null/x"], "--write-scenarios /dev/null/x"),
+        (["--nodes", "1", "--write-slurm", "x"], "--write-slurm: there is no Slurm in this cluster"),
+        (["--nodes", "1", "--profile", "slurm", "--write-slurm", "/dev/null/x"], "--write-slurm /dev/null/x: "),
     ],
 )  # fmt: skip
 def test_a_bad_flag_is_told_in_one_line(flags: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,7 @@ def nccl_page(world: World, machine: Machine) -> str:
 
 
 def _training(world: World, machine: Machine) -> Training | None:
-    return next((one for one in world.trainings if machine.name in one.nodes), None)
+    return next((one for one in world.all_trainings if machine.name in one.nodes), None)
 
 
 def _gpu(page: Page, world: World, machine: Machine, gpu: int, nodes: int, ranks: int, job: str) -> None:

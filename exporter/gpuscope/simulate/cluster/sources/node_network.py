@@ -46,7 +46,7 @@ def _errors(world: World, machine: Machine) -> int:
     """How often a link of the node went down: it takes a training job with it."""
     return sum(
         training.attempts.ended(world.since, world.t, "nccl_timeout")
-        for training in world.trainings
+        for training in world.all_trainings
         if training.attempts and machine.name == training.nodes[-1]
     )
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from gpuscope.simulate.cluster.exposition import Page, labels
+from gpuscope.simulate.cluster.slurm import MEMORY_MIB, PARTITION, ended_jobs
 from gpuscope.simulate.cluster.sources.slurm_state import (
-    MEMORY_MIB,
     JobCounts,
     NodeCounts,
     by_account,
@@ -48,7 +48,7 @@ def _jobs(page: Page, lead: str, counts: JobCounts, base: str = "", *, nodes: bo
 
     put("", counts.total)
     for name in _JOB_STATES:
-        put(f"_{name}", 0)
+        put(f"_{name}", counts.configuring if name == "configuring" else 0)
     finished = counts.completed + counts.failed + counts.node_failed
     for name, value in (
         ("running", counts.running), ("pending", counts.pending), ("completed", counts.completed),
@@ -111,7 +111,7 @@ def partitions_page(world: World) -> str:
     """``/metrics/partitions``."""
     page = Page()
     nodes = node_counts(world)
-    base = labels(partition="gpu")
+    base = labels(partition=PARTITION)
     page.gauge("slurm_partitions", "Total number of partitions").add(1)
     _jobs(page, "slurm_partition_jobs", together(job_counts(world).values()), base, nodes=False)
     for name in (
@@ -142,12 +142,13 @@ def scheduler_page(world: World) -> str:
         page.gauge(f"slurm_{name}").add(0)
     counts = together(job_counts(world).values())
     passed = int(world.t - world.since)
-    done = counts.completed + counts.failed + counts.node_failed
+    numbers = [ended_jobs(world, job) for job in world.slurm_jobs]
+    done, completed = sum(ended for ended, _ in numbers), sum(good for _, good in numbers)
     for name, value in (
         ("schedule_cycle_cnt", passed // 10), ("schedule_cycle_last", 812), ("schedule_cycle_tot", passed * 80),
         ("sched_mean_cycle", 800), ("schedule_queue_len", counts.pending), ("server_thread_cnt", 3),
         ("sdiag_jobs_submitted", done + counts.running + counts.pending), ("sdiag_jobs_started", done + counts.running),
-        ("sdiag_jobs_completed", counts.completed), ("sdiag_jobs_failed", counts.failed + counts.node_failed),
+        ("sdiag_jobs_completed", completed), ("sdiag_jobs_failed", done - completed),
         ("sdiag_jobs_canceled", 0), ("sdiag_jobs_pending", counts.pending), ("sdiag_jobs_running", counts.running),
         ("sdiag_job_states_ts", int(world.now)), ("bf_when_last_cycle", int(world.now) - 20),
         ("last_proc_req_start", int(world.now)), ("sched_stats_timestamp", int(world.now)),

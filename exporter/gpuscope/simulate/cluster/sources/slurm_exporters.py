@@ -3,7 +3,8 @@
 from functools import partial
 
 from gpuscope.simulate.cluster.exposition import Page, labels
-from gpuscope.simulate.cluster.sources.slurm_state import MEMORY_MIB, by_account, by_user, job_counts, node_counts
+from gpuscope.simulate.cluster.slurm import MEMORY_MIB, PARTITION
+from gpuscope.simulate.cluster.sources.slurm_state import by_account, by_user, job_counts, node_counts
 from gpuscope.simulate.cluster.sources.target import Source, Target
 from gpuscope.simulate.cluster.world import World
 
@@ -26,23 +27,26 @@ def vpenso_page(world: World) -> str:
         ("utilization", round(held / gpus, 4)),
     ):
         page.gauge(f"slurm_gpus_{name}", f"{name} GPUs").add(value)
+    starting = sum(one.configuring for one in counts.values())
     for name in ("running", "pending", "completed", "failed"):
         page.gauge(f"slurm_queue_{name}", f"{name} jobs in the cluster").add(
-            sum(getattr(one, name) for one in counts.values())
+            sum(getattr(one, name) for one in counts.values()) - (starting if name == "running" else 0)
         )
     page.gauge("slurm_queue_node_fail").add(sum(one.node_failed for one in counts.values()))
     page.gauge("slurm_queue_pending_dependency").add(0)
     page.gauge("slurm_queue_out_of_memory").add(0)
     for name in _QUEUE:
-        page.gauge(f"slurm_queue_{name}", f"{name} jobs in the cluster").add(0)
+        page.gauge(f"slurm_queue_{name}", f"{name} jobs in the cluster").add(starting if name == "configuring" else 0)
     for name in _NODES:
         page.gauge(f"slurm_nodes_{name}", f"{name} nodes").add(sum(_STATES[node.state] == name for node in nodes))
     cpus, taken = sum(node.cpus for node in nodes), sum(node.cpus_allocated for node in nodes)
     for name, value in (("alloc", taken), ("idle", cpus - taken), ("other", 0), ("total", cpus)):
         page.gauge(f"slurm_cpus_{name}", f"{name} CPUs").add(value)
         if name != "other":
-            page.gauge(f"slurm_partition_cpus_{'allocated' if name == 'alloc' else name}").add(value, partition="gpu")
-    page.gauge("slurm_partition_jobs_pending").add(sum(one.pending for one in counts.values()), partition="gpu")
+            page.gauge(f"slurm_partition_cpus_{'allocated' if name == 'alloc' else name}").add(
+                value, partition=PARTITION
+            )
+    page.gauge("slurm_partition_jobs_pending").add(sum(one.pending for one in counts.values()), partition=PARTITION)
     for node in nodes:
         base = labels(node=node.name, status=node.state)
         page.gauge("slurm_node_cpu_alloc", "Allocated CPUs per node").add(node.cpus_allocated, base)
@@ -66,7 +70,7 @@ def rivosinc_page(world: World) -> str:
     """Names with ``…_total`` that are gauges, by state, user, account and partition."""
     page = Page()
     counts, nodes = job_counts(world), node_counts(world)
-    base = labels(partition="gpu")
+    base = labels(partition=PARTITION)
     cpus, taken = sum(node.cpus for node in nodes), sum(node.cpus_allocated for node in nodes)
     memory = MEMORY_MIB * len(nodes) * 1e6
     held = sum(node.memory_allocated for node in nodes) * 1e6

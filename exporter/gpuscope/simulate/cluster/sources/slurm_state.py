@@ -3,25 +3,28 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
-from gpuscope.simulate.cluster.sources.kube_nodes import CPUS, MEMORY
+from gpuscope.simulate.cluster.slurm import CPUS_PER_GPU, HOLDING, MIB_PER_GPU, slurm_records
+from gpuscope.simulate.cluster.sources.kube_nodes import CPUS
 from gpuscope.simulate.cluster.world import World
-from gpuscope.simulate.jobs import JobPlan
 
-__all__ = [
-    "CPUS_PER_GPU", "MEMORY_MIB", "JobCounts", "NodeCounts", "by_account", "by_user", "job_counts", "node_counts",
-    "together",
-]  # fmt: skip
+__all__ = ["JobCounts", "NodeCounts", "by_account", "by_user", "job_counts", "node_counts", "together"]
 
-CPUS_PER_GPU = 3
-MEMORY_MIB = MEMORY >> 20
-_PER_GPU_MIB = 131_072
+_COUNTED = {
+    "RUNNING": "running", "CONFIGURING": "running", "PENDING": "pending", "COMPLETED": "completed", "FAILED": "failed",
+    "NODE_FAIL": "node_failed",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
 class JobCounts:
-    """Jobs of somebody: by state, and what the running ones hold. Memory in MiB."""
+    """Jobs of somebody: by state, and what the running ones hold. Memory in MiB.
+
+    Attributes:
+        running: those that are being configured among them.
+    """
 
     running: int = 0
+    configuring: int = 0
     pending: int = 0
     completed: int = 0
     failed: int = 0
@@ -37,7 +40,7 @@ class JobCounts:
     @property
     def memory(self) -> int:
         """MiB of running jobs."""
-        return self.gpus * _PER_GPU_MIB
+        return self.gpus * MIB_PER_GPU
 
     @property
     def total(self) -> int:
@@ -67,7 +70,7 @@ class NodeCounts:
     @property
     def memory_allocated(self) -> int:
         """MiB that jobs hold."""
-        return self.gpus_allocated * _PER_GPU_MIB
+        return self.gpus_allocated * MIB_PER_GPU
 
     @property
     def state(self) -> str:
@@ -80,26 +83,16 @@ class NodeCounts:
 
 
 def job_counts(world: World) -> dict[tuple[str, str], JobCounts]:
-    """Jobs by user and account."""
+    """Jobs that slurmctld knows, by user and account."""
     found: dict[tuple[str, str], JobCounts] = {}
-    running = {id(plan) for _, _, plan in world.jobs()}
-    for machine in world.machines:
-        for plan in machine.scenario.jobs:
-            counts = found.setdefault((plan.user, plan.account), JobCounts())
-            if id(plan) in running:
-                counts.running += 1
-                counts.nodes += 1
-                counts.gpus += len(plan.slots)
-            elif plan.span.every:
-                counts.pending += 1
-            ended = _ended(world, plan)
-            # Jobs that ended are kept: whoever reads these metrics sets a long MinJobAge.
-            broken = ended // 3 if world.shape.faults and plan.activity == "training" else 0
-            if machine.breaks:
-                counts.node_failed += ended
-            else:
-                counts.failed += broken
-                counts.completed += ended - broken
+    for job in slurm_records(world)[0].values():
+        counts = found.setdefault((job.plan.user, job.plan.account), JobCounts())
+        name = _COUNTED[job.state]
+        setattr(counts, name, getattr(counts, name) + 1)
+        counts.configuring += job.state == "CONFIGURING"
+        if job.state in HOLDING:
+            counts.nodes += job.plan.nodes
+            counts.gpus += job.plan.nodes * job.plan.gpus
     return found
 
 
@@ -125,13 +118,6 @@ def by_account(counts: Mapping[tuple[str, str], JobCounts]) -> dict[str, JobCoun
 def _grouped(counts: Mapping[tuple[str, str], JobCounts], place: int) -> dict[str, JobCounts]:
     names = dict.fromkeys(key[place] for key in counts)
     return {name: together(one for key, one in counts.items() if key[place] == name) for name in names}
-
-
-def _ended(world: World, plan: JobPlan) -> int:
-    span = plan.span
-    if span.every is None or span.end is None:
-        return 0
-    return max(0, int((world.t - world.since - (span.end - span.begin)) // span.every))
 
 
 def node_counts(world: World) -> list[NodeCounts]:
