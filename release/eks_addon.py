@@ -29,7 +29,7 @@ RENDERED = (".yaml", ".yml", ".tpl", ".txt")
 RULES = (
     (re.compile(r"helm\.sh/hook"), "a hook, which EKS does not run"),
     (re.compile(r"\{\{.*?\blookup\s"), "lookup, which finds nothing"),
-    (re.compile(r"\{\{.*?\b(?:rand(?:AlphaNum|Alpha|Numeric|Ascii|Bytes|Int)|uuidv4|genCA\w*|genSelfSignedCert\w*|"
+    (re.compile(r"\{\{(?:.*?[^.\w\"$-])?(?:rand(?:AlphaNum|Alpha|Numeric|Ascii|Bytes|Int)|uuidv4|genCA\w*|genSelfSignedCert\w*|"
                 r"genSignedCert\w*|genPrivateKey|derivePassword|now|htpasswd|bcrypt)\b"), "another text each time"),
     (re.compile(r"\.Release\.(?!Name\b|Namespace\b)\w+"), "of .Release only Name and Namespace are there"),
     (re.compile(r"\.Capabilities\.(?!KubeVersion\b|APIVersions\b)\w+"), "of .Capabilities only what EKS gives"),

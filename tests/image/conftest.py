@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +133,10 @@ def pod_spec(component: str, *settings: str) -> dict[str, Any]:
     return found
 
 
-def wait_for(container: Container, port: int, path: str, seconds: float = 90) -> str:
-    """Body of the answer 200 of a path; fails with what the container said when there is none in time."""
+def wait_for(
+    container: Container, port: int, path: str, until: Callable[[str], object] = bool, seconds: float = 120
+) -> str:
+    """Body of the answer 200 of a path, once it is as wanted; fails with what the container said when time is up."""
     end = time.monotonic() + seconds
     said = ""
     while time.monotonic() < end:
@@ -143,7 +145,7 @@ def wait_for(container: Container, port: int, path: str, seconds: float = 90) ->
             status, said = container.get(port, path)
         except OSError as failure:
             status, said = 0, str(failure)
-        if status == 200:
+        if status == 200 and until(said):
             return said
         time.sleep(0.3)
     raise AssertionError(f"{path}: {said}\n{container.logs()}")

@@ -22,7 +22,7 @@ class Container:
 
     def logs(self) -> str:
         """What it wrote so far, to both streams."""
-        return self._engine.podman("logs", self.name)
+        return self._engine.logs(self.name)
 
     def running(self) -> bool:
         """Whether its first process lives."""

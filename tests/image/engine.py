@@ -108,10 +108,16 @@ class Engine:
         command += [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
         self.buildah(*command, *options, "--tag", image, str(context))
 
-    def _run(self, program: str, arguments: Sequence[str]) -> str:
+    def logs(self, container: str) -> str:
+        """What a container wrote so far, to both streams."""
+        return self._run("podman", ("logs", container), both=True)
+
+    def _run(self, program: str, arguments: Sequence[str], *, both: bool = False) -> str:
         done = subprocess.run(
             [self.tools / "usr/bin" / program, *arguments],
             env=self._env,
+            # conmon notes in its working folder that a container ran out of memory.
+            cwd=self.work,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -121,4 +127,4 @@ class Engine:
         if done.returncode:
             said = (done.stderr or done.stdout).strip()
             raise EngineError(f"{program} {arguments[0]}: exit code {done.returncode}: {said[-2000:]}")
-        return done.stdout
+        return done.stdout + (done.stderr if both else "")

@@ -22,12 +22,14 @@ def test_agent_publishes_under_the_charts_security_context(pods: Pods, settings:
     paths = probes(container)
     for port, path in paths.values():
         wait_for(running, port, path)
-    text = wait_for(running, paths["readinessProbe"][0], "/metrics")
+    port = paths["readinessProbe"][0]
+    # Activity comes with the first whole window.
+    text = wait_for(running, port, "/metrics", lambda said: len(value_of("gpuscope_mig_sm_active_ratio", said)) > 8)
 
     assert value_of("gpuscope_up", text) == [1]
     assert value_of("gpuscope_gpu_up", text) == [1] * 8
-    assert len(value_of("gpuscope_mig_sm_active_ratio", text)) > 8
     assert len(value_of("gpuscope_gpu_power_watts", text)) == 8
+    assert bool(value_of("gpuscope_pod_allocation_info", text)) is (settings == WITH_PODS)
 
     status = running.status()
     assert status["Uid"].split() == [user] * 4
@@ -59,4 +61,7 @@ def test_agent_without_a_simulation_says_what_it_lacks(pods: Pods) -> None:
     pod = pod_spec("agent", "podResources.enabled=false")
     running = pods.start(pod)
     wait_for(running, *probes(pod["containers"][0])["livenessProbe"])
-    assert "libnvidia-ml.so.1" in running.logs()
+    assert "driver" in running.logs()
+    assert value_of(
+        "gpuscope_up", wait_for(running, pod["containers"][0]["ports"][0]["containerPort"], "/metrics")
+    ) == [0]
