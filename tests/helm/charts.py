@@ -1,6 +1,7 @@
 """Renders the chart with real Helm, each combination once."""
 
 import functools
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ RELEASE, NAMESPACE = "gpu", "monitoring"
 TIMEOUT_S = 120
 
 Object = dict[str, Any]
+_SEPARATOR = re.compile(r"^---$", re.MULTILINE)
 
 
 class Loader(yaml.CSafeLoader):
@@ -78,14 +80,22 @@ def attempt(
     return helm(version, "template", RELEASE, chart, "--namespace", NAMESPACE, *files, *chosen, *more)
 
 
+def documents(text: str) -> tuple[str, ...]:
+    """The parts of rendered manifests, each as text, in an order that does not depend on Helm's version."""
+    parts = (re.sub(r"^(# Source: .*|\s*)\n", "", part, flags=re.MULTILINE).strip() for part in _SEPARATOR.split(text))
+    return tuple(sorted(part for part in parts if part))
+
+
 @functools.cache
-def _parsed(text: str) -> tuple[Object, ...]:
-    return tuple(one for one in yaml.load_all(text, Loader) if one)
+def _parsed(document: str) -> Object | None:
+    found: Object | None = yaml.load(document, Loader)
+    return found
 
 
 def objects(case: str = "", *settings: str, **options: Any) -> tuple[Object, ...]:
     """The objects of a case; they are shared, and nobody may change them."""
-    return _parsed(rendered(case, *settings, **options))
+    parsed = (_parsed(document) for document in documents(rendered(case, *settings, **options)))
+    return tuple(one for one in parsed if one)
 
 
 def of_kind(kind: str, found: Sequence[Object]) -> list[Object]:

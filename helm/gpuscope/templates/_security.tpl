@@ -26,11 +26,14 @@ was told to read belongs to root, and as a privileged container only where a dev
 {{- toYaml (mergeOverwrite $context (deepCopy .own)) -}}
 {{- end -}}
 
-{{/* The three probes of a component: values, and the name of the port. */}}
+{{/*
+The three probes of a component: values; alike where only one of several pods leads. Those that wait say at /-/ready that
+they do, and a Deployment with pods that are never ready would never be complete: helm --wait, Argo CD and drains would hang.
+*/}}
 {{- define "gpuscope.probes" -}}
 {{- $probes := .values.probes -}}
 {{- $healthy := dict "httpGet" (dict "path" "/-/healthy" "port" "metrics" "scheme" (upper .values.web.scheme)) -}}
-{{- $ready := dict "httpGet" (dict "path" "/-/ready" "port" "metrics" "scheme" (upper .values.web.scheme)) -}}
+{{- $ready := dict "httpGet" (dict "path" (ternary "/-/healthy" "/-/ready" (default false .alike)) "port" "metrics" "scheme" (upper .values.web.scheme)) -}}
 {{- if eq $probes.handler "tcp" -}}
 {{- $healthy = dict "tcpSocket" (dict "port" "metrics") -}}
 {{- $ready = $healthy -}}
