@@ -115,6 +115,10 @@ def test_settings_reach_boards_and_rules(tmp_path: Path) -> None:
         ("editable: 1\n", ":1: editable: must be true or false, not '1'"),
         ("cluster_label: 1a\n", ":1: cluster_label: '1a' is not a label name"),
         ("cluster_label: __name__\n", ":1: cluster_label: '__name__' is not a label name"),
+        *(
+            (f"cluster_label: {label}\n", f":1: cluster_label: '{label}' names something else")
+            for label in ("severity", "alertname", "audience", "scope", "team", "workload", "rack", "filesystem", "gpu")
+        ),
         ("cluster_label: yes\n", ":1: cluster_label: must be a text, not 'yes'; quote it"),
         ("cluster_label: [a]\n", ":1: cluster_label: must be a text, not a list"),
         ("selectors:\n  dcgn: a\n", ":2: selectors.dcgn: no such source; did you mean dcgm?"),

@@ -112,6 +112,13 @@ def test_what_the_platform_knows_is_told_to_the_owner_as_well(name: str) -> None
         (_labels("GpuRecoveryActionReboot", "critical", node="n", gpu="1"), _labels("GpuRecoveryActionReset", "critical", node="n", gpu="1"), True),
         (_labels("StorageUnhealthy", "critical", filesystem="f"), _labels("JobStalled", "critical", workload="w"), True),
         (_labels("StorageUnhealthy", "critical", filesystem="f"), _labels("JobStalled", "critical", workload="w") | {"cluster": "d"}, False),
+        # What runs goes on without a scheduler: a hang has another cause.
+        (_labels("SchedulerUnavailable", "critical", scheduler="slurm"), _labels("JobStalled", "critical", workload="w"), False),
+        (_labels("SchedulerUnavailable", "critical", scheduler="slurm"), _labels("JobFailedInfra", "warning", workload="w"), False),
+        (_labels("SchedulerUnavailable", "critical", scheduler="slurm"), _labels("QueueWaitBudgetBurn", "warning", queue="q"), True),
+        (_labels("GpuExporterDown", "warning", node="n"), _labels("GpuExporterFlapping", "warning", node="n"), True),
+        (_labels("GpuExporterDownMany", "critical"), _labels("GpuExporterFlapping", "warning", node="n"), True),
+        (_labels("GpuExporterDownMany", "critical"), _labels("GpuSourceLost", "warning", source="kube-state-metrics"), False),
         (_labels("JobStalled", "warning", workload="w"), _labels("GpuAllocatedIdle", "info", workload="w"), True),
         (_labels("JobStalled", "warning", workload="w", namespace="a"), _labels("GpuAllocatedIdle", "info", workload="w", namespace="b"), False),
         # A machine's fault is no reason to be silent about a job's owner.

@@ -21,6 +21,7 @@ class Story:
         workload: its name.
         job_id: its id.
         reports: whether it reports progress at all.
+        ahead: seconds by which the clock that tells its progress is ahead of ours.
         lives: the state of each minute.
         steps: its step at each minute.
         moved: when its progress last moved, as the collector tells it: absent while not all ranks run.
@@ -32,6 +33,7 @@ class Story:
     workload: str = "llama"
     job_id: str = "1"
     reports: bool = True
+    ahead: float = 0.0
     lives: list[str] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
     moved: list[float | None] = field(default_factory=list)
@@ -92,7 +94,9 @@ class Story:
             found[series("state_seconds_total", state=state)] = told(spent)
         if self.reports:
             found[series("job_step")] = told(self.steps)
-            found[series("job_progress_timestamp_seconds")] = told(self.moved)
+            found[series("job_progress_timestamp_seconds")] = told(
+                [None if value is None else value + self.ahead for value in self.moved]
+            )
         if any(value is not None for value in self.saved):
             found[series("job_checkpoint_timestamp_seconds")] = told(self.saved)
         return found

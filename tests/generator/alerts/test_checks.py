@@ -10,20 +10,21 @@ from gpuscope_generator.settings import Settings, Thresholds
 
 AT = {"cluster": "c", "job": "gpuscope", "instance": "n1:9836", "node": "n1"}
 ONLY = ("checks", "monitoring")
+GUARDED = (*ONLY, "maintenance", "collector")
 
 
 def last(check: str, values: str) -> dict[str, str]:
     return series("gpuscope_cycle_last_success_timestamp_seconds", values, **AT, tier=check)
 
 
-def stale(check: str, node: str = ',node="n1"') -> list[str]:
-    return [f'GpuCheckStale{{cluster="c"{node},check="{check}",severity="warning"}}']
+def stale(node: str = ',node="n1"') -> list[str]:
+    return [f'GpuCheckStale{{cluster="c"{node},severity="warning"}}']
 
 
 def test_a_check_is_late_after_five_minutes_and_told_after_five_more(tmp_path: Path) -> None:
     """The last success is that of the tenth minute."""
     samples = last("fast", "0+60x10 600x60") | last("slow", "0+60x80")
-    fires(tmp_path, samples, {"10m": [], "19m": [], "22m": stale("fast cycle")}, every="1m", only=ONLY)
+    fires(tmp_path, samples, {"10m": [], "19m": [], "22m": stale()}, every="1m", only=ONLY)
 
 
 def test_a_check_that_is_just_in_time_is_no_alert(tmp_path: Path) -> None:
@@ -42,32 +43,31 @@ def test_a_collector_that_hangs_is_late_and_one_that_waits_is_not(tmp_path: Path
     samples = series(name, "0+60x80", cluster="c", instance="a:9837", scheduler="slurm")
     samples |= series(name, "0x80", cluster="c", instance="b:9837", scheduler="slurm")
     samples |= series(name, "0x80", cluster="c", instance="a:9837", scheduler="kubernetes")
-    late = stale("kubernetes by the collector", "")
-    fires(tmp_path, samples, {"20m": late}, every="1m", only=ONLY)
+    fires(tmp_path, samples, {"20m": stale("")}, every="1m", only=ONLY)
 
 
 def test_a_late_check_says_since_when(tmp_path: Path) -> None:
     says(
         tmp_path,
-        last("fast", "0x80"),
+        last("fast", "0x80") | last("slow", "600x80") | last("activity", "0+60x80"),
         "GpuCheckStale",
         [
             {
                 "labels": {
                     "cluster": "c",
                     "node": "n1",
-                    "check": "fast cycle",
                     "severity": "warning",
                     "scope": "monitoring",
                     "component": "monitoring",
                     "audience": "platform",
                 },
                 "annotations": {
-                    "summary": "A check has not succeeded for a long time.",
-                    "description": "The check fast cycle on node n1 last succeeded 30m 0s ago; right would be less "
-                    "than 300 s. What it found last is old: its green means nothing.",
+                    "summary": "Checks have not succeeded for a long time.",
+                    "description": "On node n1 these checks last succeeded: fast cycle (30m 0s ago), slow cycle "
+                    "(20m 0s ago); right would be less than 300 s ago. What they found last is old: their green means "
+                    "nothing.",
                     "location": "node n1",
-                    "measured": "30m 0s since the last success",
+                    "measured": "30m 0s since the last success of the oldest",
                     "recommended_action": "Read the log of the agent, or of the collector, and restart it. Do not "
                     "trust what it showed last.",
                     "runbook_url": "https://github.com/gpuscope/gpuscope/blob/main/docs/runbooks/GpuCheckStale.md",
@@ -81,8 +81,52 @@ def test_a_late_check_says_since_when(tmp_path: Path) -> None:
     )
 
 
+def test_a_collector_that_hangs_says_for_which_schedulers(tmp_path: Path) -> None:
+    at = {"cluster": "c", "instance": "a:9837"}
+    samples = series("gpuscope_collector_last_success_timestamp_seconds", "0x80", **at, scheduler="slurm")
+    samples |= series("gpuscope_collector_last_success_timestamp_seconds", "300x80", **at, scheduler="kubernetes")
+    says(
+        tmp_path,
+        samples,
+        "GpuCheckStale",
+        [
+            {
+                "labels": {
+                    "cluster": "c",
+                    "severity": "warning",
+                    "scope": "monitoring",
+                    "component": "monitoring",
+                    "audience": "platform",
+                },
+                "annotations": {
+                    "summary": "Checks have not succeeded for a long time.",
+                    "description": "In the collector these checks last succeeded: kubernetes by the collector (25m 0s "
+                    "ago), slurm by the collector (30m 0s ago); right would be less than 300 s ago. What they found "
+                    "last is old: their green means nothing.",
+                    "location": "",
+                    "measured": "30m 0s since the last success of the oldest",
+                    "recommended_action": "Read the log of the agent, or of the collector, and restart it. Do not "
+                    "trust what it showed last.",
+                    "runbook_url": "https://github.com/gpuscope/gpuscope/blob/main/docs/runbooks/GpuCheckStale.md",
+                    "dashboard_url": "/d/gpuscope-cluster/cluster?var-cluster=c&var-node=",
+                },
+            }
+        ],
+        at="30m",
+        every="1m",
+        only=ONLY,
+    )
+
+
+@pytest.mark.parametrize("state", ["ready", "maintenance"])
+def test_checks_of_a_node_under_maintenance_are_no_alert(tmp_path: Path, state: str) -> None:
+    samples = last("fast", "0x80") | about("up") | about("collector_success", "0x80", collector="ecc")
+    told = [*stale(), *unknown("ecc")] if state == "ready" else []
+    fires(tmp_path, samples | slurm_node("n1", state), {"30m": told}, every="1m", only=GUARDED, alerts="GpuCheck.*")
+
+
 def unknown(*checks: str) -> list[str]:
-    return [f'GpuCheckUnknown{{cluster="c",node="n1",check="{check}",severity="warning"}}' for check in checks]
+    return ['GpuCheckUnknown{cluster="c",node="n1",severity="warning"}'] if checks else []
 
 
 def about(name: str, values: str = LONG, **labels: str) -> dict[str, str]:
@@ -123,23 +167,23 @@ def test_an_unknown_check_gives_the_reasons_of_the_agent(tmp_path: Path) -> None
     failure = about("attribution_source_failure_info", source="kubelet", reason="permission")
     says(
         tmp_path,
-        about("up") | failure,
+        about("up") | failure | about("event_watcher_up", "0x80"),
         "GpuCheckUnknown",
         [
             {
                 "labels": {
                     "cluster": "c",
                     "node": "n1",
-                    "check": "allocations from kubelet",
                     "severity": "warning",
                     "scope": "monitoring",
                     "component": "monitoring",
                     "audience": "platform",
                 },
                 "annotations": {
-                    "summary": "A check cannot tell whether all is well.",
-                    "description": "The check allocations from kubelet on node n1 has no result: nobody knows whether "
-                    "all is well there, and nothing acts on it. allocations from kubelet: permission.",
+                    "summary": "Checks cannot tell whether all is well.",
+                    "description": "On node n1 these checks have no result: XID errors, allocations from kubelet. "
+                    "Nobody knows whether all is well there, and nothing acts on it. XID events: the driver gives no "
+                    "events. allocations from kubelet: permission.",
                     "location": "node n1",
                     "recommended_action": "Open the row Data health of the cluster board and read the reason: mostly a "
                     "missing permission, a tool that is not there, or a code that this release does not know.",
@@ -286,5 +330,5 @@ def test_a_recovery_action_that_nobody_knows_is_unknown(tmp_path: Path) -> None:
     what = {"metric": "gpuscope_gpu_recovery_action", "reason": "bounds"}
     samples = series(name, "0x10 1+1x30 31x40", **AT, **what)
     samples |= series(name, "0+5x80", **AT, metric="gpuscope_gpu_power_watts", reason="sentinel")
-    told = ['GpuCheckUnknown{cluster="c",node="n1",check="recovery action",severity="warning"}']
+    told = ['GpuCheckUnknown{cluster="c",node="n1",severity="warning"}']
     fires(tmp_path, samples, {"20m": [], "40m": told, "75m": []}, every="1m", only=ONLY)

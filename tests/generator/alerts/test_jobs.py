@@ -122,6 +122,23 @@ def test_steps_on_and_off_are_no_storm(tmp_path: Path) -> None:
     fires(tmp_path, story.samples(), {f"{at}m": [] for at in range(60, 120)}, every=MINUTE, only=RULES)
 
 
+def test_a_clock_that_is_ahead_hides_no_job_that_stands_still(tmp_path: Path) -> None:
+    """Its last progress lies an hour in our future: an hour would pass before it seemed to be old at all."""
+    samples = hang(ahead=3600).samples() | tensor(0, 150)
+    fires(tmp_path, samples, {"70m": [], "75m": [], "77m": stalled(), "140m": stalled()}, every=MINUTE, only=RULES)
+
+
+def test_no_clock_makes_a_job_stand_still_that_moves(tmp_path: Path) -> None:
+    samples: dict[str, str] = {}
+    for number, ahead in enumerate((3600, 120, -1800, -86_400)):
+        story = Story(workload=f"j{number}", job_id=str(number), ahead=ahead).phase("training", 150, step=1)
+        samples |= story.samples() | tensor(0, 150, workload=f"j{number}")
+    corrected = Story(workload="set", job_id="9").phase("training", 150, step=1)
+    corrected.moved = [at if at is None or index > 60 else at + 3600 for index, at in enumerate(corrected.moved)]
+    samples |= corrected.samples() | tensor(0, 150, workload="set")
+    fires(tmp_path, samples, {f"{at}m": [] for at in range(20, 150, 10)}, every=MINUTE, only=RULES)
+
+
 def test_limits_are_settings(tmp_path: Path) -> None:
     settings = Settings(thresholds=Thresholds(stall_minutes=20))
     samples = hang().samples() | tensor(0, 150)

@@ -109,6 +109,14 @@ def test_numbers_in_texts_are_not_left_to_chance() -> None:
         assert not re.search(r"humanize \}\} (°C|W|s|min|h)\b", texts), one.key
 
 
+def test_one_of_something_is_no_plural() -> None:
+    """A value of 1 must not read "1 GPUs": `counted` writes what fits. A share is of several, and a rate has digits."""
+    whole = re.compile(r'\$(?:value|one\.Value)(?: \| printf "%\.(?:0f|3g)")? \}\} (?:\w+ )?(?:\w+s)\b(?! )?')
+    for one in ALERTS:
+        for text in annotations_of(one, SETTINGS).values():
+            assert whole.findall(text) == [], one.key
+
+
 def test_groups_read_what_they_recorded_before() -> None:
     """Rules of one group are evaluated in order: a later one reads this round's values, an earlier one old ones."""
     for file in rule_files(SETTINGS):

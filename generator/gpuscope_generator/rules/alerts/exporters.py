@@ -164,8 +164,8 @@ def _frozen() -> Alert:
         component=Component.MONITORING,
         summary="The readings of a GPU do not change any more.",
         description='GPU {{ $labels.gpu }} of node {{ $labels.node }} is said to draw {{ $value | printf "%.0f" }} W, '
-        f"and for {held_and(600)} neither that nor its energy counter moved. Energy rises while a GPU has power: these are "
-        "old values, and the truth is unknown.",
+        f"and for {held_and(600)} neither that nor its energy counter moved. Energy rises while a GPU has power: these "
+        "are old values, and the truth is unknown.",
         measured=f'the same {{{{ $value | printf "%.0f" }}}} W for {held_and(600)}',
         action="Restart the exporter. If the readings stay, the driver hangs: drain the node and reboot it.",
         carry={"node": "node", "gpu": "gpu"},
