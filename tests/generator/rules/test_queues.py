@@ -115,6 +115,7 @@ def test_the_collector_tells_of_partitions_before_slurm_does(tmp_path: Path) -> 
         jobs % ("vision", "queued"): "1x40",
         jobs % ("nlp", "training"): "4x40",
         f'slurm_partition_jobs_pending{{{SLURM},partition="ml"}}': "9x40",
+        f'slurm_partition_jobs_hold{{{SLURM},partition="ml"}}': "2x40",
         f'slurm_partition_gpus{{{SLURM},partition="ml"}}': "16x40",
         f'slurm_partition_jobs_gpus_alloc{{{SLURM},partition="ml"}}': "12x40",
         f"slurm_gpus_total{{{SLURM}}}": "99x40",
@@ -127,7 +128,8 @@ def test_the_collector_tells_of_partitions_before_slurm_does(tmp_path: Path) -> 
             "queue:workloads:count": {
                 pending("collector"): 3, pending("collector").replace("pending", "running"): 4,
             },
-            # What a partition may have the collector does not say.
+            # Why jobs wait, and what a partition may have, the collector does not say.
+            "sum by (source, reason) (queue:pending:count)": {'{source="slurm",reason="held"}': 2},
             "sum by (source, state) (queue:quota:sum)": {
                 '{source="slurm",state="nominal"}': 16, '{source="slurm",state="used"}': 12,
             },

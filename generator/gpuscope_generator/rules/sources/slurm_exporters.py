@@ -8,9 +8,8 @@ from gpuscope_generator.external import slurm
 from gpuscope_generator.normalized import queue
 from gpuscope_generator.promql import Gauge, Matcher, Vector, count_by, label_replace, max_by
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
-from gpuscope_generator.rules.sources.adapting import followed
 from gpuscope_generator.rules.sources.canonical import clustered, of_source
-from gpuscope_generator.rules.sources.slurm_native import SOURCE, partition_quota, partition_samples
+from gpuscope_generator.rules.sources.slurm_native import SOURCE, partition_facts, partition_samples
 from gpuscope_generator.settings import Settings
 
 __all__ = ["slurm_exporter_rules"]
@@ -37,8 +36,8 @@ def slurm_exporter_rules(settings: Settings) -> RuleFile:
     def of_state(state: str) -> Vector:
         return read(rivosinc, Matcher("state", "=", state))
 
-    gpus = partition_quota(slurm.VPENSO_GPUS["nominal"], settings).compare(">", 0)
-    held = partition_quota(slurm.VPENSO_GPUS["used"], settings).and_(gpus)
+    gpus = partition_facts(slurm.VPENSO_GPUS["nominal"], settings).compare(">", 0)
+    held = partition_facts(slurm.VPENSO_GPUS["used"], settings).and_(gpus)
     return RuleFile(
         path="recording/slurm-exporters.yaml",
         comment="From exporters of Slurm to partitions as queues. Several of their gauges are called _total; none of "
@@ -59,7 +58,7 @@ def slurm_exporter_rules(settings: Settings) -> RuleFile:
                     *(
                         recording(
                             queue.PENDING,
-                            unless(read(series), [native, slinky, rivosinc]),
+                            unless(partition_facts(series, settings), [native]),
                             source="slurm-vpenso",
                             reason=reason,
                         )
@@ -88,5 +87,4 @@ def _of_soperator(settings: Settings) -> Vector:
     found = max_by(clustered(waiting, settings), "cluster", "job_id", "slurm_partition", "job_state_reason")
     named = label_replace(found, "queue", "$1", "slurm_partition", "(.*)")
     reasons = label_replace(named, "reason", "$1", "job_state_reason", "(.*)")
-    counted = count_by(reasons, "cluster", "queue", "reason")
-    return counted.unless(followed(settings, "slurm"), on=("cluster",))
+    return count_by(reasons, "cluster", "queue", "reason")

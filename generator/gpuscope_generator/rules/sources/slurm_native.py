@@ -12,7 +12,7 @@ from gpuscope_generator.rules.sources.canonical import clustered, of_source
 from gpuscope_generator.rules.sources.training import of_jobs
 from gpuscope_generator.settings import Settings
 
-__all__ = ["partition_quota", "partition_samples", "slurm_native_rules"]
+__all__ = ["partition_facts", "partition_samples", "slurm_native_rules"]
 
 SOURCE = "slurm"
 _WAITS = "queued"
@@ -20,11 +20,11 @@ _WAITS = "queued"
 
 def partition_samples(series: Gauge, settings: Settings, *conditions: Matcher) -> Vector:
     """Samples of partitions as queues, where our collector does not follow Slurm."""
-    return partition_quota(series, settings, *conditions).unless(followed(settings, "slurm"), on=("cluster",))
+    return partition_facts(series, settings, *conditions).unless(followed(settings, "slurm"), on=("cluster",))
 
 
-def partition_quota(series: Gauge, settings: Settings, *conditions: Matcher) -> Vector:
-    """The same wherever it is told: of what partitions may have the collector says nothing."""
+def partition_facts(series: Gauge, settings: Settings, *conditions: Matcher) -> Vector:
+    """The same wherever it is told: of quotas, and of why jobs wait, the collector says nothing."""
     found = clustered(of_source(series, settings, SOURCE, *conditions), settings)
     if "partition" in series.labels:
         found = label_replace(found, "queue", "$1", "partition", "(.*)")
@@ -40,7 +40,7 @@ def slurm_native_rules(settings: Settings) -> RuleFile:
         return partition_samples(series, settings)
 
     # Without slurmdbd all numbers of GPUs are 0, which is not known to be so.
-    counted = partition_quota(slurm.PARTITION_GPUS, settings).compare(">", 0)
+    counted = partition_facts(slurm.PARTITION_GPUS, settings).compare(">", 0)
     return RuleFile(
         path="recording/slurm-native.yaml",
         comment="From Slurm's own metrics (25.11 and newer) to partitions as queues. They are gauges of the jobs that "
@@ -54,13 +54,13 @@ def slurm_native_rules(settings: Settings) -> RuleFile:
                     recording(queue.WORKLOADS, read(slurm.PARTITION_PENDING), source=SOURCE, state="pending"),
                     recording(queue.WORKLOADS, read(slurm.PARTITION_RUNNING), source=SOURCE, state="running"),
                     *(
-                        recording(queue.PENDING, read(series), source=SOURCE, reason=reason)
+                        recording(queue.PENDING, partition_facts(series, settings), source=SOURCE, reason=reason)
                         for reason, series in slurm.PARTITION_WAITING.items()
                     ),
                     recording(queue.QUOTA, counted, source=SOURCE, resource="gpu", state="nominal"),
                     recording(
                         queue.QUOTA,
-                        partition_quota(slurm.PARTITION_GPUS_HELD, settings).and_(counted),
+                        partition_facts(slurm.PARTITION_GPUS_HELD, settings).and_(counted),
                         source=SOURCE,
                         resource="gpu",
                         state="used",
