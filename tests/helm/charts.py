@@ -83,7 +83,7 @@ def attempt(
 def documents(text: str) -> tuple[str, ...]:
     """The parts of rendered manifests, each as text, in an order that does not depend on Helm's version."""
     parts = (re.sub(r"^(# Source: .*|\s*)\n", "", part, flags=re.MULTILINE).strip() for part in _SEPARATOR.split(text))
-    return tuple(sorted(part for part in parts if part))
+    return tuple(sorted(f"{part}\n" for part in parts if part))
 
 
 @functools.cache

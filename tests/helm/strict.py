@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jsonschema
-from tests.helm.charts import CACHE, Object
 from kubernetes_validate import utils
 from referencing import Registry, Resource
+from tests.helm.charts import CACHE, Object
 
 VERSIONS = tuple(f"1.{minor}" for minor in range(25, 38))
 """Every Kubernetes that the chart is for."""
