@@ -18,6 +18,10 @@ HELMS = ("3.17.3", "4.3.1")
 NEWEST = HELMS[-1]
 CASES = tuple(sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").glob("*-values.yaml")))
 """Names of the ways to run the chart."""
+LEAN = ("rules.enabled=false", "rules.configMap.enabled=false", "dashboards.enabled=false") + (
+    "dashboards.grafanaOperator.enabled=false",
+)
+"""Settings that leave rules and boards away, where a test asks about the rest: they are most of the work."""
 RELEASE, NAMESPACE = "gpu", "monitoring"
 TIMEOUT_S = 120
 

@@ -115,7 +115,7 @@ def test_every_object_says_whose_it_is(case: str) -> None:
 def test_names_are_unique_and_short_enough(case: str) -> None:
     names = [(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]) for one in objects(case)]
     assert len(set(names)) == len(names)
-    long = objects(case, f"fullnameOverride={'x' * 60}")
+    long = objects(case, f"fullnameOverride={'x' * 60}", *LEAN)
     assert (
         max(len(one["metadata"]["name"]) for one in long if one["kind"] in {"Service", "DaemonSet", "Deployment"}) <= 63
     )

@@ -1,7 +1,7 @@
 """What each pod may do: read from the rendered manifests, not from the templates."""
 
 import pytest
-from tests.helm.charts import CASES, Object, objects, of_kind, only, pods
+from tests.helm.charts import CASES, LEAN, Object, objects, of_kind, only, pods
 
 from gpuscope.workloads.kubernetes.resources import BATCH_JOB, CLAIM, EVENT, NODE, POD, QUEUE_WORKLOAD, WORKLOADS
 
@@ -47,7 +47,7 @@ SOCKET = {"runAsNonRoot", "runAsUser: 0", "hostPath: /var/lib/kubelet/pod-resour
 
 @pytest.mark.parametrize("case", ["", *(case for case in CASES if case not in OPEN)])
 def test_every_pod_is_restricted_without_pod_resources(case: str) -> None:
-    found = pods(objects(case, "podResources.enabled=false"))
+    found = pods(objects(case, "podResources.enabled=false", *LEAN))
     assert {name: violations(spec) for name, spec in found.items()} == {name: set() for name in found}
 
 
@@ -87,7 +87,7 @@ def test_pod_resources_cost_two_exceptions_in_the_agent_alone(case: str) -> None
     ids=lambda value: ",".join(value) if isinstance(value, tuple) else "",
 )
 def test_each_opt_in_adds_what_is_said_of_it_and_nothing_else(settings: tuple[str, ...], more: set[str]) -> None:
-    found = pods(objects("", "podResources.enabled=false", *settings))
+    found = pods(objects("", "podResources.enabled=false", *settings, *LEAN))
     assert violations(found["agent"]) == more
     assert all(violations(spec) == set() for name, spec in found.items() if name != "agent")
 
