@@ -1,6 +1,7 @@
 """The demo and top, run as a user runs them."""
 
 import contextlib
+import io
 import json
 import os
 import pty
@@ -18,12 +19,15 @@ from pathlib import Path
 import pytest
 import requests
 import yaml
+from rich.console import Console
 
 from gpuscope.cli import main
 from gpuscope.demo.checks import run_checks
 from gpuscope.demo.children import Children
+from gpuscope.demo.jobs import DemoJobs
+from gpuscope.demo.output import Fleet, show_live
 from gpuscope.demo.programs import _PACKAGES, find
-from gpuscope.demo.prometheus import configuration
+from gpuscope.demo.prometheus import Prometheus, configuration
 from gpuscope.errors import SourceError
 from gpuscope.table.rows import GpuRow, NodeRows, Point
 
@@ -159,6 +163,17 @@ def test_a_fleet_that_somebody_chose_may_be_small_and_without_mig() -> None:
     assert [check.text for check in chosen if not check.passed] == []
     failed = [check.text for check in run_checks(nodes, 1, _Answers(1), story=True) if not check.passed]
     assert {"at least 16 GPUs in 2 nodes", "MIG instances among them"} < set(failed)
+
+
+def test_a_prometheus_that_is_silent_for_a_while_ends_nothing(tmp_path: Path, free_port: Callable[[], int]) -> None:
+    """A busy machine answers late; the table comes back with the answer."""
+    paper = io.StringIO()
+    screen = Console(file=paper, width=100)
+    nobody = f"127.0.0.1:{free_port()}"
+    fleet = Fleet(prometheus=Prometheus(nobody), agents={}, jobs=DemoJobs(nobody), story=False)
+    with Children(tmp_path) as children:
+        show_live(screen, children, fleet, 0.1)
+    assert "Prometheus does not answer: connection refused" in paper.getvalue()
 
 
 def test_interrupt_stops_everything() -> None:

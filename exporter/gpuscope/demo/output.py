@@ -56,6 +56,13 @@ class Fleet:
         """The rows of the table, as Prometheus knows them."""
         return read_rows(self.prometheus.table())
 
+    def look(self) -> tuple[list[NodeRows], str]:
+        """These rows, or none and why: on a busy machine Prometheus may take its time, and that ends nothing."""
+        try:
+            return self.nodes(), ""
+        except SourceError as error:
+            return [], str(error)
+
 
 def show_once(
     screen: Any,
@@ -153,10 +160,10 @@ def show_live(screen: Any, children: Children, running: Fleet, duration: float |
     if not screen.is_terminal:
         while time.monotonic() < end:
             children.check()
-            nodes = running.nodes()
+            nodes, trouble = running.look()
             look = running.jobs.look()
             screen.print(gpu_table(nodes, width=screen.width))
-            screen.print(summary(nodes))
+            screen.print(trouble or summary(nodes), markup=False)
             screen.print(job_table(shown(look.jobs), width=screen.width))
             screen.print(look.problem or jobs_summary(look.jobs), markup=False)
             _print_alerts(screen, running)
@@ -165,11 +172,12 @@ def show_live(screen: Any, children: Children, running: Fleet, duration: float |
 
     def look_at(height: int) -> Screenful:
         children.check()
-        gpus = gpu_screenful(running.nodes(), screen.width, height)
+        nodes, silent = running.look()
+        gpus = gpu_screenful(nodes, screen.width, height)
         jobs = jobs_screenful(running.jobs.look(), screen.width, height)
         told = running.alerts.rows() if running.alerts is not None else []
         alerts = alerts_screenful(told, time.time(), screen.width, height)
-        trouble = "; ".join(filter(None, (gpus.trouble, jobs.trouble)))
+        trouble = "; ".join(filter(None, (silent, gpus.trouble, jobs.trouble)))
         return Screenful([*gpus.pages, *alerts.pages, *jobs.pages], trouble)
 
     where = [f"{node} http://{address}/" for node, address in running.agents.items()]

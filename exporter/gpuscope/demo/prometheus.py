@@ -10,6 +10,7 @@ import yaml
 from gpuscope.demo.children import Children
 from gpuscope.errors import SourceError
 from gpuscope.table import Point
+from gpuscope.table.web import failure_of
 
 __all__ = ["CLUSTER", "Prometheus", "configuration", "start_prometheus"]
 
@@ -113,7 +114,7 @@ class Prometheus:
             answer = self._session.post(f"{self.url}/api/v1/query", data={"query": expression}, timeout=_TIMEOUT_S)
             document: Any = answer.json()
         except (requests.RequestException, ValueError) as error:
-            raise SourceError(f"Prometheus does not answer: {error}") from error
+            raise SourceError(f"Prometheus does not answer: {failure_of(error)}") from error
         if document.get("status") != "success":
             raise SourceError(f"Prometheus refused {expression}: {document.get('error')}")
         return [
@@ -130,7 +131,7 @@ class Prometheus:
         try:
             document: Any = self._session.get(f"{self.url}/api/v1/rules", timeout=_TIMEOUT_S).json()
         except (requests.RequestException, ValueError) as error:
-            raise SourceError(f"Prometheus does not answer: {error}") from error
+            raise SourceError(f"Prometheus does not answer: {failure_of(error)}") from error
         return [rule for group in document["data"]["groups"] for rule in group["rules"]]
 
     def table(self) -> list[Point]:
