@@ -39,7 +39,8 @@ class TimeSeries(Panel):
         styles: by the name of a line (the whole legend), or by ``/regular expression/``.
         stacked: values are parts of a sum.
         bars: for counts of events.
-        legend: ``table`` with last, mean and maximum; ``list``; or ``hidden``.
+        legend: ``table`` with last, mean and maximum, the highest last value first, as few rows are seen without scrolling;
+            ``list``; or ``hidden``.
         limits_as_lines: thresholds are drawn across the graph.
     """
 
@@ -62,6 +63,7 @@ class TimeSeries(Panel):
                 "displayMode": "table" if self.legend == "table" else "list",
                 "placement": "bottom",
                 "calcs": calcs,
+                **({"sortBy": "Last *", "sortDesc": True} if calcs else {}),
             },
             "tooltip": {"mode": "multi", "sort": "desc"},
         }
