@@ -116,11 +116,11 @@ def test_it_says_where_what_and_what_to_do(tmp_path: Path) -> None:
                 },
                 "annotations": {
                     "summary": "An exporter of GPUs does not answer.",
-                    "description": "On node n1 1 of its exporters of GPUs do not answer, or should be there and are "
+                    "description": "Of the exporters of GPUs on node n1, 1 does not answer, or should be there and is "
                     "not; right would be 0. What they told is unknown now, and no fault of these GPUs can be seen.",
                     "location": "node n1",
                     "owner": "nobody known",
-                    "measured": "1 exporters down",
+                    "measured": "1 exporter down",
                     "recommended_action": "Look at the exporter's pod or service on the node, then at the driver with "
                     "nvidia-smi. Do not read the silence as health.",
                     "runbook_url": "https://github.com/gpuscope/gpuscope/blob/main/docs/runbooks/GpuExporterDown.md",
@@ -200,7 +200,7 @@ def test_it_gives_the_reason_that_the_agent_gives(tmp_path: Path) -> None:
                 },
                 "annotations": {
                     "summary": "An exporter answers and tells of no GPU, on a node that has some.",
-                    "description": "On node n3 1 exporters answer, and none of them tells of a GPU, though the node "
+                    "description": "On node n3 1 exporter answers and tells of no GPU, though the node "
                     "has some, by its scheduler or by what was told within a day. Their state is unknown, not healthy. "
                     "driver: driver not loaded.",
                     "location": "node n3",

@@ -69,12 +69,12 @@ SAMPLES = {
 IN_TEN = "within ten minutes on GPU 3 of node n1."
 TEXTS: Mapping[str, tuple[str, str]] = {
     "GpuCountBelowExpected": (
-        "1 of the GPUs that the machine or its scheduler knows of have not answered on node n1 for five minutes: GPU 3 "
+        "Of the GPUs that the machine or its scheduler knows of, 1 did not answer on node n1 for five minutes: GPU 3 "
         "(GPU-3, serial S3). None should be missing.",
-        "1 GPUs missing",
+        "1 GPU missing",
     ),
     "GpuAllocatableBelowPresent": (
-        "2 of the GPUs that answer on node n1 have not been offered by its scheduler for 15 minutes, although the "
+        "Of the GPUs that answer on node n1, 2 have not been offered by its scheduler for 15 minutes, although the "
         "node takes work. It should offer all of them.",
         "2 GPUs not offered",
     ),
@@ -84,10 +84,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "",
     ),
     "GpuDriverUnresponsive": (
-        "For five minutes calls of the driver about 1 GPUs of node n1 have not returned, or the driver could not be "
+        "For five minutes calls of the driver about 1 GPU of node n1 have not returned, or the driver could not be "
         "reached at all. Calls hang for: GPU 3 (GPU-3, serial S3). Nothing else that is shown of these GPUs is "
         "current.",
-        "1 GPUs without an answer",
+        "1 GPU without an answer",
     ),
     "GpuHealthCheckFailed": (
         "For five minutes the health check of AMD's exporter has failed for GPU 3 of node n1. It does not say why.",
@@ -182,10 +182,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "2 errors in 10 minutes",
     ),
     "GpuFabricNotReady": (
-        "For ten minutes 1 GPUs of node n1 have not been registered with the fabric of NVLink switches, or the fabric "
+        "For ten minutes 1 GPU of node n1 has not been registered with the fabric of NVLink switches, or the fabric "
         "is not well: GPU 3 (GPU-3, serial S3). Work that uses several GPUs does not start there, and on many machines "
         "no new work at all.",
-        "1 GPUs without fabric",
+        "1 GPU without fabric",
     ),
     "GpuPcieDegraded": (
         "The PCIe width of GPU 3 of node n1 has been 50% of the best that GPU and slot can do for 15 minutes. A width "
@@ -193,13 +193,13 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "50% of the best width",
     ),
     "GpuAppFault": (
-        "llama had within ten minutes errors on 1 GPUs that programs cause, such as an access outside of its memory "
+        "llama had within ten minutes errors on 1 GPU that programs cause, such as an access outside of its memory "
         "(XID 13, 31 and others). The GPUs are well, and so are their nodes.",
-        "1 GPUs",
+        "1 GPU",
     ),
     "GpuFaultsOnManyNodes": (
         "5 nodes had faults of GPUs within ten minutes. From 5 on one cause is likelier than many broken GPUs. Work "
-        "that held most of these GPUs: ml/llama (1 GPUs).",
+        "that held most of these GPUs: ml/llama (1 GPU).",
         "5 nodes",
     ),
 }

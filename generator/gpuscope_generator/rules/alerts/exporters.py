@@ -52,7 +52,7 @@ def _down() -> Alert:
         scope=Scope.NODE,
         component=Component.MONITORING,
         summary="An exporter of GPUs does not answer.",
-        description="Of the exporters of GPUs on node {{ $labels.node }} "
+        description="Of the exporters of GPUs on node {{ $labels.node }}, "
         f"{{{{ $value }}}} {one_or_many('does', 'do')} not answer, or should be there and "
         f"{one_or_many('is', 'are')} not; right would be 0. What they told is unknown now, and no fault of these "
         "GPUs can be seen.",
@@ -72,7 +72,7 @@ def _down_under_work() -> Alert:
         scope=Scope.NODE,
         component=Component.MONITORING,
         summary="An exporter of GPUs does not answer, and work runs there.",
-        description="Of the exporters of GPUs on node {{ $labels.node }} "
+        description="Of the exporters of GPUs on node {{ $labels.node }}, "
         f"{{{{ $value }}}} {one_or_many('does', 'do')} not answer, or should be there and "
         f"{one_or_many('is', 'are')} not; right would be 0. Work holds GPUs of this node, and no fault of them can "
         "be seen.",

@@ -8,7 +8,7 @@ from gpuscope_generator.normalized.node import NODE
 from gpuscope_generator.promql import Matcher, Vector, count_by, first_of, group_by, max_by, select
 from gpuscope_generator.rules.alert import Alert, Component, Scope, Severity, alert
 from gpuscope_generator.rules.alerts.guards import after_boot, outside_maintenance
-from gpuscope_generator.rules.alerts.wording import DRAIN, counted, gpus_of_node
+from gpuscope_generator.rules.alerts.wording import DRAIN, counted, gpus_of_node, one_or_many
 from gpuscope_generator.rules.model import Group, RuleFile
 from gpuscope_generator.rules.spoken import HELD
 from gpuscope_generator.settings import Settings
@@ -52,7 +52,7 @@ def _count() -> Alert:
         component=Component.GPU,
         fault_class="off_bus",
         summary="A node has fewer GPUs than it should.",
-        description="Of the GPUs that the machine or its scheduler knows of {{ $value }} did not answer on "
+        description="Of the GPUs that the machine or its scheduler knows of, {{ $value }} did not answer on "
         f"node {{{{ $labels.node }}}} for {HELD}: {gpus_of_node(gpu.UP, compared='== 0')}. None "
         "should be missing.",
         measured=f"{counted('GPU')} missing",
@@ -77,8 +77,10 @@ def _allocatable() -> Alert:
         component=Component.SCHEDULER,
         tier=2,
         summary="A scheduler offers fewer GPUs than the node has.",
-        description="Of the GPUs that answer on node {{ $labels.node }} the scheduler has for "
-        f"{HELD} not offered {{{{ $value }}}}, although the node takes work. It should offer all of them.",
+        description="Of the GPUs that answer on node {{ $labels.node }}, "
+        f"{{{{ $value }}}} {one_or_many('has', 'have')} not been offered by its scheduler for {HELD}, although the "
+        "node "
+        "takes work. It should offer all of them.",
         measured=f"{counted('GPU')} not offered",
         action="Kubernetes: read the log of the device plugin, and restart it if no GPU is faulty. Slurm: compare "
         "gres.conf with nvidia-smi -L, then restart slurmd.",
