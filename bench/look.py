@@ -76,7 +76,7 @@ def main() -> int:
     for old in OUT.glob("*.png"):
         old.unlink()
     with contextlib.ExitStack() as stack:
-        url = options.prometheus or stack.enter_context(_cluster())
+        url, demo = (options.prometheus, None) if options.prometheus else stack.enter_context(_cluster())
         missing = wait_for_data(url, options.allow_empty, options.profile, options.range, options.deadline)
         if missing and not options.anyway:
             for key, status in missing.items():
@@ -96,6 +96,9 @@ def main() -> int:
         if again:
             print(f"{len(again)} pages once more", file=sys.stderr)
             _look(again)
+        if demo is not None and demo.poll() is not None:
+            print(f"the cluster ended while the boards were drawn; its last words stand in {OUT}/cluster.log")
+            return 1
     findings = [finding for page in pages for finding in _page_findings(page, allowed, _full(pages))]
     _report(pages, findings)
     if options.pictures and not findings:
@@ -120,8 +123,8 @@ def _options() -> argparse.Namespace:
 
 
 @contextlib.contextmanager
-def _cluster() -> Iterator[str]:
-    """The demo with our rules; gives the address of its Prometheus."""
+def _cluster() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The demo with our rules; gives the address of its Prometheus, and itself."""
     rules = OUT / "rules"
     shutil.rmtree(rules, ignore_errors=True)
     rules.mkdir()
@@ -135,7 +138,7 @@ def _cluster() -> Iterator[str]:
     start = [TOOLS / "gpuscope", "demo", "--no-color", "--no-boards", "--cache-dir", ROOT / ".cache"]
     with running([str(part) for part in (*start, "--prometheus-port", port, *files)], OUT / "cluster.log") as demo:
         wait_for(f"{url}/-/ready", demo, OUT / "cluster.log")
-        yield url
+        yield url, demo
 
 
 @contextlib.contextmanager
