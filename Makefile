@@ -48,6 +48,7 @@ programs: install
 	@$(BIN)/python tests/exporter/workloads/slurm/real/install_slurm.py .cache/slurm
 	@$(BIN)/python tests/generator/alertmanager/install_newest.py .cache/alertmanager
 	@$(BIN)/python tests/helm/install_helm.py .cache/helm
+	@$(BIN)/python tests/e2e/install_kubectl.py .cache/kubectl
 
 .PHONY: chromium
 chromium: install
@@ -145,7 +146,7 @@ test-image: install programs ## As root: build the image, and run it as the char
 	$(BIN)/pytest tests/image/checks/*.py $(ARGS)
 
 .PHONY: e2e
-e2e: install ## Install, check, upgrade and uninstall the chart on the cluster that KUBECONFIG names; ARGS=--help
+e2e: install programs ## Install, check, upgrade and uninstall the chart on the cluster that KUBECONFIG names; ARGS=--help
 	@$(BIN)/python -m tests.e2e.run $(ARGS)
 
 .PHONY: package-eks

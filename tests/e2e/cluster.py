@@ -34,10 +34,10 @@ def find_program(name: str) -> Path:
     if on_path:
         return Path(on_path)
     found = sorted(
-        (ROOT / ".cache/helm").glob(f"*/{name}"), key=lambda path: [int(part) for part in path.parent.name.split(".")]
+        (ROOT / ".cache" / name).glob(f"*/{name}"), key=lambda path: [int(part) for part in path.parent.name.split(".")]
     )
     if not found:
-        raise Unusable(f"{name}: not on PATH and not in .cache/helm")
+        raise Unusable(f"{name}: not on PATH and not in .cache; make programs fetches it")
     return found[-1]
 
 

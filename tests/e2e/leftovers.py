@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from tests.e2e.cluster import Cluster, Failed
+from tests.e2e.cluster import Cluster, Failed, Object
 
 __all__ = ["labeled", "other", "wait_until_gone"]
 
 # What every namespace has, or keeps for a while by itself.
 OWN = (
-    "configmaps/kube-root-ca.crt",
-    "configmaps/openshift-service-ca.crt",
-    "configmaps/istio-ca-root-cert",
-    "serviceaccounts/default",
-    "serviceaccounts/builder",
-    "serviceaccounts/deployer",
+    "ConfigMap/kube-root-ca.crt",
+    "ConfigMap/openshift-service-ca.crt",
+    "ConfigMap/istio-ca-root-cert",
+    "ServiceAccount/default",
+    "ServiceAccount/builder",
+    "ServiceAccount/deployer",
 )
 FLEETING = ("events", "events.events.k8s.io", "endpoints", "endpointslices.discovery.k8s.io")
 # Copies that another API makes of objects, of usage or of reports.
@@ -32,8 +32,8 @@ def labeled(cluster: Cluster) -> list[str]:
 
 def other(cluster: Cluster) -> list[str]:
     """What is in the namespace beyond what every namespace has, labels or not."""
-    kinds = [kind for kind in cluster.kinds(namespaced=True) if kind not in FLEETING]
-    return [name for name in _names(cluster, kinds, ("--namespace", cluster.namespace)) if not name.endswith(OWN)]
+    found = _names(cluster, cluster.kinds(namespaced=True), ("--namespace", cluster.namespace))
+    return [name for name in found if not name.endswith(OWN)]
 
 
 def wait_until_gone(cluster: Cluster, seconds: float) -> None:
@@ -50,18 +50,19 @@ def wait_until_gone(cluster: Cluster, seconds: float) -> None:
 
 
 def _names(cluster: Cluster, kinds: Sequence[str], flags: Sequence[str]) -> list[str]:
-    found = []
-    for kind in kinds:
-        if kind.endswith(DERIVED) or kind in FLEETING:
-            continue
-        try:
-            items = cluster.list(kind, *flags)
-        except Failed as failure:
-            # Some APIs list their kinds and then refuse to say more; nothing of a chart is in those.
-            if not any(word in str(failure) for word in ("Forbidden", "NotAcceptable", "MethodNotAllowed", "NotFound")):
-                raise
-            continue
-        for one in items:
-            meta = one["metadata"]
-            found.append(f"{meta.get('namespace', '')}/{kind}/{meta['name']}")
-    return found
+    kinds = [kind for kind in kinds if not kind.endswith(DERIVED) and kind not in FLEETING]
+    try:
+        items = cluster.list(",".join(kinds), *flags)
+    except Failed:
+        # Some APIs list their kinds and then refuse to say more; nothing of a chart is in those.
+        items = [one for kind in kinds for one in _listed(cluster, kind, flags)]
+    return [f"{one['metadata'].get('namespace', '')}/{one['kind']}/{one['metadata']['name']}" for one in items]
+
+
+def _listed(cluster: Cluster, kind: str, flags: Sequence[str]) -> list[Object]:
+    try:
+        return cluster.list(kind, *flags)
+    except Failed as failure:
+        if any(word in str(failure) for word in ("Forbidden", "NotAcceptable", "MethodNotAllowed", "NotFound")):
+            return []
+        raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -32,16 +33,17 @@ def wait_for(what: str, until: Callable[[], object], seconds: float) -> None:
 
 def check_manifest(cluster: Cluster) -> str:
     """Every object that the chart rendered is there, with the labels of the release."""
-    wanted = [one for one in yaml.safe_load_all(cluster.helm("get", "manifest", cluster.release)) if one]
-    for one in wanted:
-        name, space = one["metadata"]["name"], one["metadata"].get("namespace", cluster.namespace)
-        group = one["apiVersion"].partition("/")[0] if "/" in one["apiVersion"] else ""
-        kind = f"{one['kind']}.{one['apiVersion'].partition('/')[2]}.{group}" if group else one["kind"]
-        found = cluster.get(kind, name, "--namespace", space)
-        if found["metadata"].get("labels", {}).get("app.kubernetes.io/instance") != cluster.release:
-            raise Failed(f"{one['kind']} {name} lacks the label of its release")
+    text = cluster.helm("get", "manifest", cluster.release)
+    wanted = [one for one in yaml.safe_load_all(text) if one]
     if not wanted:
         raise Failed("the chart rendered nothing")
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        found = cluster.get("--filename", file.name, "--namespace", cluster.namespace)
+    for one in found.get("items", [found]):
+        if one["metadata"].get("labels", {}).get("app.kubernetes.io/instance") != cluster.release:
+            raise Failed(f"{one['kind']} {one['metadata']['name']} lacks the label of its release")
     return f"{len(wanted)} objects are there"
 
 
