@@ -10,6 +10,7 @@ from tests.helm.charts import (
     CASES,
     CHART,
     HELMS,
+    LEAN,
     NAMESPACE,
     NEWEST,
     Object,

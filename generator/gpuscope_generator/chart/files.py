@@ -27,7 +27,9 @@ def switchable(settings: Settings) -> Mapping[str, Mapping[str, str]]:
     from gpuscope_generator.rules.alert import Alert
     from gpuscope_generator.rules.files import rule_files
 
-    recording, alerts, names = {}, {}, {}
+    recording: dict[str, str] = {}
+    alerts: dict[str, str] = {}
+    names: dict[str, str] = {}
     for file in rule_files(settings):
         path = PurePosixPath(file.path)
         if path.parent.name == "alerts":

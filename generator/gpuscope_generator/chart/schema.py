@@ -104,7 +104,7 @@ def _definitions(files: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
 
 
 def _named(*required: str) -> dict[str, Any]:
-    return {"type": "object", "required": list(required), "properties": {name: _TEXT for name in required}}
+    return {"type": "object", "required": list(required), "properties": dict.fromkeys(required, _TEXT)}
 
 
 def _switches(names: Mapping[str, str]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def read_values(text: str) -> tuple[Value, ...]:
     """
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode):
-        raise ValueError("no mapping of values")
+        raise ValueError("no mapping of values")  # noqa: TRY004
     return _keys(root, (), text.splitlines(), yaml.safe_load(text))
 
 

@@ -14,8 +14,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _PARTS = ("dashboards", "rules", "mixin", "chart", "docs")
 _ALL = ("dashboards", "rules", "alertmanager", "mixin", "chart", "docs")
 _HELP = {
-    "all": "Write the boards, the rules, Alertmanager's configuration, the mixin, the chart's files and the pages of the "
-    "documentation.",
+    "all": "Write the boards, the rules, Alertmanager's configuration, the mixin, files of the chart and the pages of "
+    "the documentation.",
     "dashboards": "Write the Grafana boards: dashboards/*.json.",
     "rules": "Write the rules of Prometheus: alert_rules/recording/, alerts/ and manifests/.",
     "mixin": "Write the monitoring mixin, with the boards and the rules that it imports.",
@@ -49,7 +49,7 @@ def output_options(command: _F) -> _F:
         type=click.Path(path_type=Path, file_okay=False),
         default=Path(),
         show_default="this folder",
-        help="Folder that receives dashboards/, alert_rules/, mixin/, docs/, and files of helm/gpuscope/ where that is there.",
+        help="Folder that receives dashboards/, alert_rules/, mixin/, docs/, and the chart's files where helm/gpuscope/ is.",
     )
     check = click.option(
         "--check", is_flag=True, help="Write nothing; exit 1 and say what differs when files are stale."

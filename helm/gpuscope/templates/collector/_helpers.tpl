@@ -49,6 +49,11 @@
 {{- end }}
 - --interval={{ .Values.categories.training.interval }}
 - --stalled-after={{ $collector.stalledAfter }}
+{{- $scrape := int (include "gpuscope.seconds" .Values.monitor.collector.interval) }}
+{{- if gt $scrape 60 }}
+{{- /* A counter that begins has to be seen at 0 by one scrape at least. */}}
+- --counter-hold={{ mul 2 $scrape }}s
+{{- end }}
 - --max-jobs={{ int $collector.maxJobs }}
 - --max-owners={{ int $collector.maxOwners }}
 - --state-file=/var/lib/gpuscope/jobs.sqlite
