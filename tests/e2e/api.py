@@ -174,7 +174,8 @@ class ApiServer:
         meta = {"name": name, "labels": template["metadata"]["labels"], "ownerReferences": [_owner(owner)]}
         spec = {"replicas": count, "template": template, "selector": owner["spec"]["selector"]}
         made = self.put(place, {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": meta, "spec": spec})
-        made["status"] = {"replicas": count, "readyReplicas": count, "availableReplicas": count}
+        made["status"] = {"observedGeneration": made["metadata"]["generation"], "replicas": count}
+        made["status"] |= {"readyReplicas": count, "availableReplicas": count}
         self._pods(place, made, count)
 
     def _pods(self, key: Key, owner: Object, count: int) -> None:
