@@ -149,9 +149,19 @@ test-image: install programs ## As root: build the image, and run it as the char
 e2e: install programs ## Install, check, upgrade and uninstall the chart on the cluster that KUBECONFIG names; ARGS=--help
 	@$(BIN)/python -m tests.e2e.run $(ARGS)
 
+.PHONY: chart
+chart: install programs ## Package the Helm chart into dist/
+	@$(BIN)/gpuscope-generator chart --check
+	@.cache/helm/4.3.1/helm lint --strict --with-subcharts helm/gpuscope
+	@.cache/helm/4.3.1/helm package helm/gpuscope --destination dist
+
+.PHONY: test-chart
+test-chart: install programs ## Of the tests, run only those of the chart
+	$(BIN)/pytest tests/helm $(ARGS)
+
 .PHONY: package-eks
 package-eks: install programs ## Package the chart for EKS add-ons into dist/eks/, and check AWS's rules; ARGS=--help
-	@$(BIN)/python release/eks_addon.py $(ARGS)
+	@$(BIN)/python -m gpuscope_generator.eks_addon $(ARGS)
 
 .PHONY: bench
 bench: install ## Measure the agent, its endurance, and its HTTP server under abuse

@@ -20,6 +20,7 @@ CORE = {"pods": "Pod", "services": "Service", "secrets": "Secret", "configmaps":
 }
 GROUPS = {
     "apps/v1": {"daemonsets": "DaemonSet", "deployments": "Deployment"},
+    "coordination.k8s.io/v1": {"leases": "Lease"},
     "policy/v1": {"poddisruptionbudgets": "PodDisruptionBudget"},
     "networking.k8s.io/v1": {"networkpolicies": "NetworkPolicy"},
     "rbac.authorization.k8s.io/v1": {"roles": "Role", "rolebindings": "RoleBinding"}

@@ -49,7 +49,7 @@ def output_options(command: _F) -> _F:
         type=click.Path(path_type=Path, file_okay=False),
         default=Path(),
         show_default="this folder",
-        help="Folder that receives dashboards/, alert_rules/, mixin/, docs/, and the chart's files where helm/gpuscope/ is.",
+        help="Folder that receives dashboards/, alert_rules/, mixin/, docs/, and the files of helm/gpuscope/, if any.",
     )
     check = click.option(
         "--check", is_flag=True, help="Write nothing; exit 1 and say what differs when files are stale."
