@@ -153,6 +153,7 @@ e2e: install programs ## Install, check, upgrade and uninstall the chart on the 
 chart: install programs ## Package the Helm chart into dist/
 	@$(BIN)/gpuscope-generator chart --check
 	@.cache/helm/4.3.1/helm lint --strict --with-subcharts helm/gpuscope
+	@mkdir -p dist
 	@.cache/helm/4.3.1/helm package helm/gpuscope --destination dist
 
 .PHONY: test-chart

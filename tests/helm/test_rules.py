@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.helm.charts import CONTENT, HELMS, ROOT, Object, objects, of_kind, only, rendered
+from tests.helm.charts import CONTENT, HELMS, LEAN, ROOT, Object, objects, of_kind, only, rendered
+from tests.helm.strict import faults
+
+from gpuscope_generator.alertmanager.manifest import manifest_text
+from gpuscope_generator.loading import load_settings
 
 RULES = {path.relative_to(CONTENT / "rules"): path for path in (CONTENT / "rules").glob("*/*.yaml")}
 LARGEST_BOARD = 200_000
@@ -202,3 +206,27 @@ def test_the_configuration_of_alertmanager_is_taken_as_it_is() -> None:
     assert one["spec"]["route"]["matchers"] == [{"name": "alertname", "matchType": "=", "value": "Watchdog"}]
     assert one["spec"]["receivers"][0]["slackConfigs"][0]["title"] == "{{ .CommonLabels.alertname }}"
     assert '"matchType":"="' in rendered("grafana-operator")
+
+
+def test_what_the_generator_writes_for_the_operator_is_taken_and_right(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(
+        """
+alertmanager:
+  receivers:
+    oncall: {type: slack, api_url_file: /etc/secrets/slack, channel: '#gpu'}
+    mail: {type: email, to: [a@example.org]}
+  smtp: {smarthost: 'smtp.example.org:587', from: b@example.org}
+  routes: {critical: [oncall], warnings: [mail]}
+  manifest: {enabled: true, namespace: monitoring, secret: gpuscope-alertmanager, matcher_strategy: None}
+""",
+        encoding="utf-8",
+    )
+    manifest = tmp_path / "alertmanagerconfig.yaml"
+    manifest.write_text(manifest_text(load_settings(settings)), encoding="utf-8")
+    more = ("--set-file", f"alertmanagerConfig.manifest={manifest}")
+    chosen = ("alertmanagerConfig.enabled=true,alertmanagerConfig.matcherStrategy=None", *LEAN)
+    for version in HELMS:
+        one = only("AlertmanagerConfig", "gpu-gpuscope", objects("", *chosen, version=version, more=more))
+        assert one["spec"] == yaml.safe_load(manifest.read_text(encoding="utf-8"))["spec"]
+        assert faults(one, "1.37") == []

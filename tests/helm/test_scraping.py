@@ -89,6 +89,12 @@ def test_the_collector_asks_the_agents_of_the_release() -> None:
     assert "--agents.ca-file=/etc/gpuscope/agents/ca.crt" in secured
 
 
+def test_counters_are_held_at_zero_for_two_rare_scrapes() -> None:
+    assert not any("counter-hold" in one for one in arguments("collector", objects()))
+    rare = objects("", "monitor.collector.interval=1m30s", *LEAN)
+    assert "--counter-hold=180s" in arguments("collector", rare)
+
+
 def test_agents_go_to_nodes_with_gpus_and_are_let_in() -> None:
     spec = pods(objects())["agent"]
     assert {"key": "nvidia.com/gpu", "operator": "Exists"} in spec["tolerations"]

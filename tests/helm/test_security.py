@@ -183,3 +183,15 @@ def test_network_policies_let_in_the_port_of_metrics_alone() -> None:
         {"port": 443, "protocol": "TCP"}, {"port": 6443, "protocol": "TCP"},
     ]} in collector["spec"]["egress"]  # fmt: skip
     assert of_kind("NetworkPolicy", objects()) == []
+
+
+def test_files_of_secrets_can_be_read_by_the_user_that_runs() -> None:
+    """They belong to root and to the group of the pod, and nobody else may read them."""
+    for settings in ((), ("podResources.enabled=false",)):
+        chosen = (*settings, "agent.web.configSecret=web", "collector.web.configSecret=web", *LEAN)
+        for name, spec in pods(objects("", *chosen)).items():
+            secrets = [volume["secret"] for volume in spec.get("volumes", []) if "secret" in volume]
+            context = spec["securityContext"]
+            assert bool(secrets) == (name != "test")
+            assert not secrets or context.get("runAsUser") == 0 or context["fsGroup"] == 65532
+            assert all(secret["defaultMode"] == 0o440 for secret in secrets)
