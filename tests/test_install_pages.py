@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
-from release.eks_addon import CHART, find_helm
 
 from gpuscope.catalogue import CLUSTER_METRICS, METRICS
+from gpuscope_generator.eks_addon import CHART, find_helm
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "docs" / f"{name}.md" for name in ("install", "upgrade", "permissions", "troubleshooting", "image")]

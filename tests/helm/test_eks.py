@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from release.eks_addon import CHART, ROOT, EksError, build, find_helm, images, rendered, violations
+
+from gpuscope_generator.eks_addon import CHART, EksError, build, find_helm, images, rendered, violations
 
 # Defaults that say all explicitly, as AWS renders without a cluster to look at.
 EXPLICIT = ("--set", "monitor.enabled=true", "--set", "rules.enabled=true")
@@ -115,7 +116,7 @@ def test_images_beside_the_one_are_refused(helm: Path, tmp_path: Path) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "release/eks_addon.py"), "--destination", str(tmp_path)]
+    command = [sys.executable, "-m", "gpuscope_generator.eks_addon", "--destination", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert Path(done.stdout.strip()).is_file()
     wrong = subprocess.run([*command, "--digest", "latest"], capture_output=True, text=True, timeout=120, check=False)

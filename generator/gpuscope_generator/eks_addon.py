@@ -4,7 +4,7 @@ EKS applies an add-on itself, by server-side apply of what ``helm template`` ren
 finds nothing, and of ``.Release`` only name and namespace exist. What helm calls a test is a hook, so that it is left
 out here; the same questions can be asked with ``helm test`` on the chart itself.
 
-    python release/eks_addon.py [--destination dist/eks] [--registry HOST] [--repository PATH] [--digest sha256:...]
+    python -m gpuscope_generator.eks_addon [--destination dist/eks] [--registry HOST] [--digest sha256:...]
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import yaml
 
 __all__ = ["EksError", "build", "images", "violations"]
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CHART = ROOT / "helm/gpuscope"
 RENDERED = (".yaml", ".yml", ".tpl", ".txt")
 RULES = (
@@ -152,7 +152,7 @@ def _outside(chart: Path) -> list[str]:
 
 
 def _run(helm: Path, *arguments: str) -> str:
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603
         [helm, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S
     )
     if done.returncode:
