@@ -32,6 +32,8 @@ _KEYS = {
 }
 _WHEN = {"from", "to"}
 _SLACK = 1
+_TOGETHER = 20
+"""Of more clusters at once promtool refuses a query: too many samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,11 @@ def play(
     Returns:
         Alerts by story; those that name no cluster under an empty name.
     """
+    if len(told) > _TOGETHER:
+        found = play(told[:_TOGETHER], promtool=promtool, cache=cache, everything=everything)
+        for name, firing in play(told[_TOGETHER:], promtool=promtool, cache=cache, everything=everything).items():
+            found.setdefault(name, []).extend(firing)
+        return found
     series: Series = {}
     also: dict[str, str] = {}
     for story in told:
@@ -133,7 +140,7 @@ def play(
         firing = timeline(
             series, scrapes, Path(folder), promtool=promtool, step_s=step_s, also=also, everything=everything
         )  # fmt: skip
-    found: dict[str, list[Firing]] = {story.name: [] for story in told}
+    found = {story.name: [] for story in told}
     for one in firing:
         found.setdefault(one.labels.get("cluster", ""), []).append(one)
     return found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -20,9 +21,10 @@ from playing.series import labels_of, notation
 __all__ = ["Firing", "names_read", "table", "timeline"]
 
 _WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_FIRING = 'ALERTS{alertstate="firing",alertname!="Watchdog"}'
-_TIME = re.compile(r"^    expr: .*, time: (\S+),$")
-_SERIES = re.compile(r'\{((?:[^"{}]|"(?:[^"\\]|\\.)*")*)\} ')
+_ALWAYS = "Watchdog"
+_TIME = re.compile(r"^    alertname: \S+, time: (\S+),\s*$")
+_LABELS = re.compile(r"^\s+Labels:\{(.*)\}$")
+_TEXTS = re.compile(r"^\s+Annotations:\{(.*)\},?$")
 _DURATION = re.compile(r"(\d+)([dhms])")
 _SECONDS = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
 _LIMIT_S = 3600
@@ -44,12 +46,14 @@ class Firing:
         labels: all others.
         begin: first minute in which it fired.
         end: first minute in which it did not; ``None``: it fired to the end.
+        texts: its annotations in that first minute.
     """
 
     name: str
     labels: Mapping[str, str]
     begin: int
     end: int | None
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def severity(self) -> str:
@@ -72,25 +76,30 @@ def _rules() -> Mapping[str, str]:
         if word in makers and word not in needed:
             needed.add(word)
             ahead += [other for expression in makers[word] for other in _WORD.findall(expression)]
+    # What the texts ask for is recorded, too.
+    asked = [word for rule in rules for text in rule.get("annotations", {}).values() for word in _WORD.findall(text)]
+    needed.update(word for word in asked if word in makers)
     found = {}
     for path, one in files.items():
         for group in one["groups"]:
-            # Nobody reads the texts here, and their queries take time.
-            group["rules"] = [
-                {key: rule[key] for key in rule if key != "annotations"}
-                for rule in group["rules"]
-                if "alert" in rule or rule["record"] in needed
-            ]
+            group["rules"] = [rule for rule in group["rules"] if "alert" in rule or rule["record"] in needed]
         one["groups"] = [group for group in one["groups"] if group["rules"]]
         if one["groups"]:
             found[path] = yaml.dump(one, Dumper=yaml.CSafeDumper, sort_keys=False, width=1 << 30)
     return found
 
 
+@functools.cache
 def names_read() -> frozenset[str]:
     """Every word of every expression on which an alert depends, the names of series among them."""
     groups = (group for text in _rules().values() for group in yaml.load(text, yaml.CSafeLoader)["groups"])
     return frozenset(word for group in groups for rule in group["rules"] for word in _WORD.findall(rule["expr"]))
+
+
+def _alerts(texts: Iterable[str]) -> set[str]:
+    """Names of the alerts in files of rules."""
+    groups = (group for text in texts for group in yaml.load(text, yaml.CSafeLoader)["groups"])
+    return {rule["alert"] for group in groups for rule in group["rules"] if "alert" in rule} - {_ALWAYS}
 
 
 def _useful(series: Sequence[str]) -> Mapping[str, str]:
@@ -125,6 +134,7 @@ def timeline(
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     order = [group["name"] for text in rules.values() for group in yaml.load(text, yaml.CSafeLoader)["groups"]]
+    names = sorted(_alerts(rules.values()))
     before = int(START_S // step_s)
     inputs = [{"series": key, "values": f"_x{before} {notation(values)}"} for key, values in series.items()]
     inputs += [{"series": key, "values": f"_x{before} {values}"} for key, values in (also or {}).items()]
@@ -137,9 +147,11 @@ def timeline(
             {
                 "interval": f"{step_s}s",
                 "input_series": inputs,
-                "promql_expr_test": [
-                    {"expr": _FIRING, "eval_time": f"{(place + before) * step_s}s", "exp_samples": []}
+                # Nothing is expected, so that promtool complains of all that fires, and says what it tells.
+                "alert_rule_test": [
+                    {"alertname": name, "eval_time": f"{(place + before) * step_s}s", "exp_alerts": []}
                     for place in range(scrapes)
+                    for name in names
                 ],
             }
         ],
@@ -159,34 +171,40 @@ def timeline(
     return _joined(found, range(0, scrapes * step_s // 60, step_s // 60 or 1))
 
 
-def _found(output: str) -> dict[int, set[str]]:
-    """What fired in each minute in which something did, out of promtool's complaints that nothing was expected."""
-    found: dict[int, set[str]] = {}
-    minute = 0
+def _found(output: str) -> dict[int, dict[str, str]]:
+    """Labels and texts of what fired in each minute in which something did, out of promtool's complaints."""
+    found: dict[int, dict[str, str]] = {}
+    minute, labels = 0, ""
     for line in output.splitlines():
         if match := _TIME.match(line):
             parts = _DURATION.findall(match[1])
             minute = sum(int(count) * _SECONDS[unit] for count, unit in parts) // 60 - int(START_S // 60)
-        elif line.startswith("        got: "):
-            found[minute] = {match[1] for match in _SERIES.finditer(line)}
+        elif match := _LABELS.match(line):
+            labels = match[1]
+        elif match := _TEXTS.match(line):
+            found.setdefault(minute, {})[labels] = match[1]
     return found
 
 
-def _joined(found: Mapping[int, set[str]], minutes: range) -> list[Firing]:
+def _joined(found: Mapping[int, Mapping[str, str]], minutes: range) -> list[Firing]:
     done: list[Firing] = []
     since: dict[str, int] = {}
     for minute in [*minutes, None]:
-        now = set() if minute is None else found.get(minute, set())
+        now = {} if minute is None else found.get(minute, {})
         for key in [key for key in since if key not in now]:
             labels = labels_of(key)
             name = labels.pop("alertname")
-            for label in ("__name__", "alertstate"):
-                labels.pop(label, None)
-            done.append(Firing(name, labels, since.pop(key), minute))
-        for key in now - set(since):
+            begin = since.pop(key)
+            done.append(Firing(name, labels, begin, minute, _unquoted(found[begin][key])))
+        for key in now.keys() - since.keys():
             assert minute is not None
             since[key] = minute
     return sorted(done, key=lambda one: (one.begin, one.name, sorted(one.labels.items())))
+
+
+def _unquoted(texts: str) -> dict[str, str]:
+    """Annotations without the escapes with which Go prints them."""
+    return {name: json.loads(f'"{text}"') for name, text in labels_of(texts).items()}
 
 
 def table(found: Sequence[Firing]) -> str:

@@ -159,6 +159,33 @@ def test_rules_whose_source_is_missing_make_no_difference(playing, tmp_path: Pat
     assert "4m" in timeline.table(found[0])
 
 
+def test_what_an_alert_tells_is_what_it_told_when_it_began(playing, tmp_path: Path) -> None:
+    at = 'cluster="c",instance="n:1",job="gpuscope",node="n"'
+    series = {
+        f"up{{{at}}}": [1.0] * 8,
+        f'gpuscope_gpu_up{{{at},gpu="0",uuid="u"}}': [1.0] * 8,
+        f'gpuscope_gpu_xid_errors_total{{{at},gpu="0",uuid="u",xid="94"}}': [0.0] * 4 + [1.0, 3.0, 3.0, 3.0],
+    }
+    (found,) = playing("timeline").timeline(series, 8, tmp_path, promtool=find("promtool", CACHE))
+    assert found.texts["measured"] == "1 error in 10 minutes"
+    assert found.texts["location"] == "node n, GPU 0, u"
+
+
+def test_what_fired_is_kept_whole_and_compared_without_what_was_measured(playing) -> None:
+    firing, kept = playing("timeline").Firing, playing("kept")
+    texts = {"summary": "Of 8 GPUs.", "description": "12.5 W in 10 minutes", "measured": "12.5 W"}
+    first = firing("A", {"node": "n1"}, 3, 4, texts)
+    again = firing("A", {"node": "n1"}, 6, None, texts | {"measured": "99 W"})
+    text = kept.kept({"s": [first, again], "quiet": [], "": [first]})
+    assert json.loads(text) == {"s": [{"labels": {"alertname": "A", "node": "n1"}, "annotations": texts}]}
+    later = kept.kept({"s": [again]})
+    assert kept.without_numbers(later) == kept.without_numbers(text)
+    other = kept.kept({"s": [firing("A", {"node": "n2"}, 3, 4, texts)]})
+    assert kept.without_numbers(other) != kept.without_numbers(text)
+    reworded = kept.kept({"s": [firing("A", {"node": "n1"}, 3, 4, texts | {"summary": "Of 9 GPUs."})]})
+    assert kept.without_numbers(reworded) != kept.without_numbers(text)
+
+
 def test_virtual_time_passes_only_when_nobody_has_anything_to_do(playing) -> None:
     world = playing("virtual_time").VirtualTime(100.0)
     threads = playing("virtual_time")._Threads(world)
