@@ -28,6 +28,9 @@ FOREIGN = (
     ),
 )
 
+GKE = f"{SLASH}home{SLASH}kubernetes{SLASH}"
+"""Where every node of GKE has its driver."""
+
 
 def _tracked(*endings: str) -> list[Path]:
     listed = subprocess.run(
@@ -77,7 +80,7 @@ def test_every_release_says_what_changed_in_metrics() -> None:
 def test_no_file_names_one_machine() -> None:
     found = []
     for path in _tracked():
-        text = path.read_bytes().decode("utf-8", errors="replace")
+        text = path.read_bytes().decode("utf-8", errors="replace").replace(GKE, "")
         found += [f"{path.relative_to(ROOT)}: {word}" for word in FOREIGN if word in text]
     assert found == []
 
