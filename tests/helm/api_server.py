@@ -75,9 +75,15 @@ def _resource(plural: str, kind: str) -> Object:
     return {"name": plural, "kind": kind, "namespaced": not kind.startswith(("Cluster", "Namespace")), "verbs": verbs}
 
 
+class _Server(ThreadingHTTPServer):
+    # Helm sends all objects of a kind at once, each on a connection of its own.
+    request_queue_size = 256
+    daemon_threads = True
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = 30
+    timeout = 100
     cluster: Cluster
 
     def _answer(self, body: Any, status: int = 200) -> None:
@@ -183,8 +189,7 @@ def api_server(folder: Path, *, operator: bool = True) -> Iterator[tuple[Cluster
         operator: whether it has the kinds of the Prometheus operator.
     """
     cluster = Cluster(OPERATOR if operator else {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"cluster": cluster}))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"cluster": cluster}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     config = {
