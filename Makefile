@@ -143,7 +143,7 @@ image: ## Build the container image with docker, podman or buildah; IMAGE= names
 .PHONY: test-image
 test-image: install programs ## As root: build the image, and run it as the chart does (minutes); BASE= names another base
 	$(BIN)/python -m tests.image.programs
-	$(BIN)/pytest tests/image/checks/*.py $(ARGS)
+	$(BIN)/pytest --timeout 1800 tests/image/checks/*.py $(ARGS)
 
 .PHONY: e2e
 e2e: install programs ## Install, check, upgrade and uninstall the chart on the cluster that KUBECONFIG names; ARGS=--help

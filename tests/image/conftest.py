@@ -134,7 +134,7 @@ def pod_spec(component: str, *settings: str) -> dict[str, Any]:
 
 
 def wait_for(
-    container: Container, port: int, path: str, until: Callable[[str], object] = bool, seconds: float = 120
+    container: Container, port: int, path: str, until: Callable[[str], object] = bool, seconds: float = 240
 ) -> str:
     """Body of the answer 200 of a path, once it is as wanted; fails with what the container said when time is up."""
     end = time.monotonic() + seconds
