@@ -16,7 +16,7 @@ from gpuscope.demo.programs import find
 BENCH = Path(__file__).parents[3] / "bench"
 CACHE = Path(__file__).parents[3] / ".cache"
 HERE = Path(__file__).parent
-KEPT = ("work",)
+KEPT = ("watchers", "work")
 """Files whose alerts are kept as data for the tests of Alertmanager."""
 # Hours of simulated time take minutes where other tests run beside.
 pytestmark = pytest.mark.timeout(1800)
