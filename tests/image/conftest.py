@@ -96,7 +96,7 @@ class Pods:
 
     def close(self) -> None:
         for container in self._started:
-            self._engine.podman("rm", "--force", "--ignore", "--time", "1", container.name)
+            self._engine.remove(container.name)
 
 
 @pytest.fixture

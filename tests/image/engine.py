@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
@@ -107,6 +108,18 @@ class Engine:
         command += ["--signature-policy", str(self.policy), "--pull" if os.environ.get("BASE") else "--pull-never"]
         command += [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
         self.buildah(*command, *options, "--tag", image, str(context))
+
+    def remove(self, container: str) -> None:
+        """Ends and removes a container. On a busy machine podman does not always wait for the end long enough."""
+        for left in range(4, -1, -1):
+            try:
+                self.podman("rm", "--force", "--ignore", "--time", "5", container)
+            except EngineError:
+                if not left:
+                    raise
+                time.sleep(2)
+            else:
+                return
 
     def logs(self, container: str) -> str:
         """What a container wrote so far, to both streams."""
