@@ -142,7 +142,8 @@ def _agent(session: "requests.Session", address: str) -> list[NodeRows]:
             for sample in family.samples
         ]
         return read_rows(points)
-    except (ValueError, KeyError) as error:  # first, as what is no JSON is a RequestException too
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        # First, as what is no JSON is a RequestException, too.
         return [NodeRows(name, problem=f"not an agent: {error}")]
     except requests.RequestException as error:
         return [NodeRows(name, problem=f"unreachable: {failure_of(error)}")]

@@ -56,7 +56,7 @@ def leftovers(folder: Path, files: Mapping[PurePosixPath, str], owned: Iterable[
 
 def _is_generated(path: Path) -> bool:
     if path.suffix == ".json":
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, RecursionError):
             board = json.loads(path.read_bytes())
             return isinstance(board, dict) and str(board.get("uid", "")).startswith("gpuscope-")
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import requests
+import urllib3
 
 from gpuscope.errors import ConfigError, GpuscopeError
 
@@ -23,6 +25,7 @@ _PATIENCE = 4
 """So many times the time-out may a whole answer take."""
 _LARGEST = 256 * 2**20
 _PART = 2**16
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class Unusable(GpuscopeError):
@@ -90,6 +93,8 @@ def access(
         name, equals, value = header.partition("=")
         if not equals or not name.strip():
             raise ConfigError(f"--header {header}: must be NAME=VALUE")
+        if not _HEADER.fullmatch(name.strip()) or not (value.isascii() and value.isprintable()):
+            raise ConfigError(f"--header {header!r}: has characters that cannot be sent")
         pairs[name.strip()] = value
     return Access(
         token=token,
@@ -103,7 +108,10 @@ def access(
 
 def _secret(flag: str, file: Path | None, variable: str) -> str:
     if file is None:
-        return os.environ.get(variable, "").strip()
+        found = os.environ.get(variable, "").strip()
+        if not _sendable(found, variable):
+            raise ConfigError(f"{variable}: has several lines, or characters that cannot be sent")
+        return found
     try:
         found = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -113,7 +121,14 @@ def _secret(flag: str, file: Path | None, variable: str) -> str:
         raise ConfigError(f"{flag} {file}: is empty")
     if "\n" in found:
         raise ConfigError(f"{flag} {file}: has several lines")
+    if not _sendable(found, variable):
+        raise ConfigError(f"{flag} {file}: has characters that cannot be sent")
     return found
+
+
+def _sendable(secret: str, variable: str) -> bool:
+    """Whether it can stand in a header: a password is coded there, a token stands as it is."""
+    return secret.isprintable() and (secret.isascii() or not variable.endswith("_TOKEN"))
 
 
 class Server:
@@ -129,8 +144,12 @@ class Server:
     """
 
     def __init__(self, kind: str, url: str, access: Access) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(url)
+            port = parts.port  # refused where it is none
+        except ValueError as error:
+            raise ConfigError(f"--{kind.lower()} {url}: {error}") from error
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
             raise ConfigError(f"--{kind.lower()} {url}: not a URL such as http://127.0.0.1:9090")
         if parts.username is not None:
             raise ConfigError(f"--{kind.lower()}: no name and password in the URL; use --user and --password-file")
@@ -168,9 +187,9 @@ class Server:
             body = self._body(answer)
         except requests.exceptions.SSLError as error:
             raise Unusable(f"{self._name}: TLS: {_cause(error)}") from error
-        except requests.exceptions.Timeout as error:
+        except (requests.exceptions.Timeout, urllib3.exceptions.ReadTimeoutError) as error:
             raise Unusable(f"{self._name}: no answer within {self._timeout_s:g} s") from error
-        except (requests.exceptions.RequestException, OSError) as error:
+        except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise Unusable(f"{self._name}: {_cause(error)}") from error
         if answer.is_redirect or answer.is_permanent_redirect:
             raise Unusable(f"{self._name}: sends us to {answer.headers['Location']}; give that address if it is right")
@@ -180,17 +199,19 @@ class Server:
             raise Unusable(f"{self._name}: 403: this user may not do that{_message(body)}")
         try:
             return answer.status_code, json.loads(body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             kind = answer.headers.get("Content-Type", "no type").partition(";")[0]
-            text = f"{self._name}: {answer.status_code} with {kind} in place of JSON: not the API of {self.kind}"
-            raise Unusable(text) from error
+            shown = "broken JSON" if kind.endswith("json") else f"{kind} in place of JSON"
+            raise Unusable(f"{self._name}: {answer.status_code} with {shown}: not the API of {self.kind}") from error
 
     def _body(self, answer: requests.Response) -> bytes:
         """All of an answer, unless it is without end: neither in bytes nor in time."""
         end = time.monotonic() + _PATIENCE * self._timeout_s
         found = bytearray()
+        # What has come by now, and not only whole parts: a server that drips would never fill one.
+        read = getattr(answer.raw, "read1", answer.raw.read)
         with answer:
-            for part in answer.iter_content(_PART):
+            while part := read(_PART, decode_content=True):
                 found += part
                 if len(found) > _LARGEST:
                     raise Unusable(f"{self._name}: an answer of more than {_LARGEST >> 20} MiB")
@@ -221,7 +242,7 @@ def _authorization(access: Access) -> Callable[[requests.PreparedRequest], reque
 def _message(body: bytes) -> str:
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     text = found.get("message") or found.get("error") if isinstance(found, dict) else ""
     return f": {' '.join(str(text).split())}" if text else ""

@@ -122,8 +122,9 @@ def test_who_does_not_answer_and_what_is_no_collector() -> None:
             [*GPUSCOPE, "top", "--once", url], capture_output=True, text=True, env=ENVIRONMENT, check=False, timeout=60
         )
         assert "not an agent" in agents.stdout
-    with _page(b'{"jobs": []}') as url:
-        assert "not a collector" in _run("--once", url).stderr
+    for text in (b'{"jobs": []}', b"[" * 100_000):
+        with _page(text) as url:
+            assert "not a collector" in _run("--once", url).stderr
 
 
 def test_more_than_one_collector_is_refused() -> None:

@@ -74,7 +74,7 @@ def _told(answer: "requests.Response") -> str:
     """What an error of our API says; empty where it is of somebody else."""
     try:
         told = answer.json()["error"]["message"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""
     if not isinstance(told, str):
         return ""
@@ -101,7 +101,7 @@ def ask_jobs(session: "requests.Session", address: str) -> JobsLook:
 
     try:
         return read_jobs(get(session, f"{address}/api/v1/jobs").json())
-    except ValueError as error:  # first, as what is no JSON is a RequestException too
+    except (ValueError, RecursionError) as error:  # first, as what is no JSON is a RequestException too
         return JobsLook(problem=f"not a collector: {error}", answered=False)
     except requests.RequestException as error:
         return JobsLook(problem=f"unreachable: {failure_of(error)}", answered=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuscope_generator.commands.artefacts import settings_option
-from gpuscope_generator.commands.duration import DURATION
+from gpuscope_generator.commands.duration import DURATION, Seconds
 from gpuscope_generator.commands.remote_options import access_options
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ _NOUNS = ("task", "training", "inference", "cluster", "filesystem", "partition")
 @click.option("--prometheus", "url", required=True, help="Address, such as http://127.0.0.1:9090.")
 @click.option("--board", "nouns", type=click.Choice(_NOUNS), multiple=True, help="Only this board; may be repeated.")
 @click.option("--range", "range_s", type=DURATION, default="1h", show_default=True, help="Length of the time range.")
-@click.option("--end", type=float, help="End of the time range, in seconds since 1970; now when not given.")
+@click.option(
+    "--end", type=Seconds(min=0, max=1e11), help="End of the time range, in seconds since 1970; now when not given."
+)
 @click.option("--step", "step_s", type=DURATION, help="Distance of two points; what Grafana takes when not given.")
 @click.option(
     "--scrape-interval",

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from gpuscope_generator.commands.duration import Seconds
+
 __all__ = ["access_options"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -31,7 +33,7 @@ def access_options(variable: str) -> Callable[[_F], _F]:
         click.option(
             "--timeout",
             "timeout_s",
-            type=click.FloatRange(min=0.1),
+            type=Seconds(min=0.1, max=3600),
             default=30.0,
             show_default=True,
             help="Seconds without an answer after which a server counts as unreachable.",

@@ -12,6 +12,8 @@ from gpuscope_generator.remote import Access, Server, Unusable
 
 __all__ = ["Answer", "Prometheus"]
 
+_UNKNOWN_SHAPE = "an answer of unknown shape"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -75,7 +77,10 @@ class Prometheus:
         error = _error(status, found)
         if error:
             return [], Answer(error=error, seconds=took)
-        values = sorted(str(value) for value in found.get("data") or [])
+        listed = found.get("data") or []
+        if not isinstance(listed, list):
+            return [], Answer(error=_UNKNOWN_SHAPE, seconds=took)
+        values = sorted(str(value) for value in listed)
         return values, Answer(series=len(values), finite=len(values), seconds=took)
 
     def _asked(self, path: str, form: Mapping[str, str]) -> Answer:
@@ -110,7 +115,7 @@ def _answer(status: int, found: Any, took: float, url: str) -> Answer:
         )
         return Answer(series=len(result), finite=finite, seconds=took)
     except (KeyError, TypeError, ValueError, IndexError) as problem:
-        raise Unusable(f"Prometheus at {url}: an answer of unknown shape") from problem
+        raise Unusable(f"Prometheus at {url}: {_UNKNOWN_SHAPE}") from problem
 
 
 def _is_finite(value: str) -> bool:

@@ -83,7 +83,7 @@ def from_folder(folder: Path) -> Shelf:
     for file in sorted(folder.glob("*.json")):
         try:
             board = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ConfigError(f"--dashboards {file}: {error}") from error
         if not isinstance(board, dict) or not isinstance(board.get("panels"), list):
             raise ConfigError(f"--dashboards {file}: not a board: it has no panels")

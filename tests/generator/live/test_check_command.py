@@ -110,6 +110,8 @@ def test_all_may_be_empty_gives_0(running: Running, tmp_path: Path) -> None:
         (200, '{"status": "success", "data": {"resultType": "vector", "result": []}}', {}, "no answer to vector(1)"),
         (503, '{"status": "error", "error": "starting"}', {}, "starting"),
         (500, "[]", {}, "status 500"),
+        (200, "[" * 100_000, {"Content_Type": "application/json"}, "200 with broken JSON: not the API of Prometheus"),
+        (403, "[" * 100_000, {}, "403: this user may not do that"),
     ],
 )
 def test_a_server_of_no_use_is_one_line_and_2(
@@ -144,6 +146,14 @@ def test_secrets_come_from_files_or_the_environment(
         (["--prometheus", "127.0.0.1:9090"], "--prometheus 127.0.0.1:9090: not a URL such as"),
         (["--prometheus", "http://me:secret@127.0.0.1"], "--prometheus: no name and password in the URL"),
         (["--prometheus", "http://127.0.0.1:1"], "Prometheus at http://127.0.0.1:1: Connection refused"),
+        (["--prometheus", "http://[::1"], "--prometheus http://[::1: Invalid IPv6 URL"),
+        (["--prometheus", "http://127.0.0.1:99999"], "--prometheus http://127.0.0.1:99999: Port out of range"),
+        (["--prometheus", "http://127.0.0.1:1", "--timeout", "nan"], "'--timeout': nan is not a finite number"),
+        (["--prometheus", "http://127.0.0.1:1", "--timeout", "inf"], "'--timeout': inf is not in the range"),
+        (["--prometheus", "http://127.0.0.1:1", "--end", "nan"], "'--end': nan is not a finite number"),
+        (["--prometheus", "http://127.0.0.1:1", "--token-file", "cyrillic"], "cyrillic: has characters that cannot"),
+        (["--prometheus", "http://127.0.0.1:1", "--header", "a=\nb"], "--header 'a=\\nb': has characters that cannot"),
+        (["--prometheus", "http://127.0.0.1:1", "--header", "a b=c"], "--header 'a b=c': has characters that cannot"),
         (["--prometheus", "http://127.0.0.1:1", "--range", "1x"], "'1x' is not a duration"),
         (["--prometheus", "http://127.0.0.1:1", "--step", "0s"], "'0s' is no time"),
         (["--prometheus", "http://127.0.0.1:1", "--user", "me"], "--user: needs --password-file or GPUSCOPE"),
@@ -164,12 +174,26 @@ def test_mistake_is_one_line_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, text in {"empty": b"\n", "one": b"x", "two": b"x\ny", "binary": b"\xff"}.items():
+    for name, text in {
+        "empty": b"\n",
+        "one": b"x",
+        "two": b"x\ny",
+        "binary": b"\xff",
+        "cyrillic": "ж".encode(),
+    }.items():
         (tmp_path / name).write_bytes(text)
     done = run(*arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_token_of_several_lines_in_the_environment_is_named() -> None:
+    done = run("--prometheus", "http://127.0.0.1:1", GPUSCOPE_PROMETHEUS_TOKEN="a\nb")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "gpuscope-generator: error: GPUSCOPE_PROMETHEUS_TOKEN: has several lines, or characters that cannot be sent\n",
+    )
 
 
 @pytest.mark.parametrize(

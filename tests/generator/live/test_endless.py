@@ -13,9 +13,9 @@ from gpuscope_generator.remote import Access, Server, Unusable
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n"
 
 
-@pytest.fixture
-def endless() -> Iterator[str]:
-    """Answers one request with spaces until the client goes away."""
+@pytest.fixture(params=[1000, 1])
+def endless(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Answers one request with spaces, so many at once, until the client goes away."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(30)
 
@@ -27,7 +27,7 @@ def endless() -> Iterator[str]:
             try:
                 connection.sendall(HEAD)
                 for _ in range(1000):
-                    connection.sendall(b" " * 1000)
+                    connection.sendall(b" " * request.param)
                     time.sleep(0.02)
             except OSError:
                 pass
@@ -39,6 +39,7 @@ def endless() -> Iterator[str]:
     thread.join(timeout=30)
 
 
+@pytest.mark.parametrize("endless", [1000], indirect=True)
 def test_it_is_left_after_too_many_bytes(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "_LARGEST", 2**17)
     with pytest.raises(Unusable, match="an answer of more than 0 MiB"):

@@ -136,6 +136,7 @@ def test_a_provisioned_board_is_left_alone(server: GrafanaServer, push: Pusher) 
     [
         ("GET /api/health", 404, "<html>", 2, "404 with text/html in place of JSON: not the API of Grafana"),
         ("GET /api/health", 200, "{}", 2, "/api/health answers 200, and not as Grafana does"),
+        ("GET /api/health", 200, "[" * 100_000, 2, "200 with broken JSON: not the API of Grafana"),
         ("GET /api/health", 302, "", 2, "sends us to https://login.example/; give that address"),
         ("GET /api/folders/gpuscope", 500, '{"message": "database\\nis locked"}', 2, "500: database is locked"),
         ("POST /api/folders", 412, '{"message": "changed"}', 2, "folder gpuscope: 412: changed"),
