@@ -23,6 +23,13 @@ local changed(found, changes) =
   assert c.thresholds.queue_min_workloads == 20 : 'thresholds.queue_min_workloads needs the generator',
   assert c.thresholds.queue_wait_slo_seconds == 2560.0 : 'thresholds.queue_wait_slo_seconds needs the generator',
   assert c.thresholds.ttft_slo_seconds == 2.5 : 'thresholds.ttft_slo_seconds needs the generator',
+  assert c.thresholds.idle_ratio <= c.thresholds.low_utilization_ratio : 'thresholds.idle_ratio is above low_utilization_ratio',
+  assert c.thresholds.rare_busy_ratio <= c.thresholds.high_busy_ratio : 'thresholds.rare_busy_ratio is above high_busy_ratio',
+  assert c.thresholds.unused_memory_ratio <= c.thresholds.high_memory_ratio : 'thresholds.unused_memory_ratio is above high_memory_ratio',
+  assert c.thresholds.allocated_idle_ratio <= c.thresholds.allocated_idle_peak_ratio : 'thresholds.allocated_idle_ratio is above allocated_idle_peak_ratio',
+  assert c.thresholds.storage_high_ratio <= c.thresholds.storage_critical_ratio : 'thresholds.storage_high_ratio is above storage_critical_ratio',
+  assert c.thresholds.storage_full_ratio <= c.thresholds.storage_critical_ratio : 'thresholds.storage_full_ratio is above storage_critical_ratio',
+  assert c.thresholds.out_of_service_ratio <= c.thresholds.out_of_service_critical_ratio : 'thresholds.out_of_service_ratio is above out_of_service_critical_ratio',
   _config+:: {
     "cluster_label": "cluster",
     "thresholds": {

@@ -17,6 +17,7 @@ _WRAPPER = "settings-of-the-generator"
 _CONFIG = """
 local given = import %(file)s;
 local whole = { _config:: %(defaults)s } + given;
+assert std.isObject(given) : 'an object is wanted, not ' + std.type(given);
 if std.objectHasAll(given, '_config') then whole._config else given
 """
 

@@ -13,7 +13,7 @@ from gpuscope_generator.alertmanager.model import Alertmanager
 from gpuscope_generator.alertmanager.reading import check_heartbeat, plain, read_alertmanager
 from gpuscope_generator.jsonnet import evaluate_config
 from gpuscope_generator.lines import Node, nearest, parse_yaml, read_text, read_yaml
-from gpuscope_generator.settings import Intervals, Settings, Thresholds
+from gpuscope_generator.settings import RISING, Intervals, Settings, Thresholds
 
 __all__ = ["BOUNDS", "as_plain", "bounds_of", "load_settings"]
 
@@ -146,13 +146,23 @@ def _sources() -> list[str]:
 def _thresholds(node: Node, key: str) -> Thresholds:
     known = {field.name: field for field in dataclasses.fields(Thresholds)}
     found: dict[str, float] = {}
-    for name, inner in node.mapping(key).items():
+    entries = node.mapping(key)
+    for name, inner in entries.items():
         path = f"{key}.{name}"
         if name not in known:
             raise inner.error(path, f"no such setting{nearest(name, known)}")
         value = _between(inner, path, *bounds_of(name))
         found[name] = _whole(inner, path, value) if known[name].type in ("int", int) else value
-    return Thresholds(**found)  # type: ignore[arg-type]
+    made = Thresholds(**found)  # type: ignore[arg-type]
+    for lower, upper in RISING:
+        low, high = getattr(made, lower), getattr(made, upper)
+        if low > high:
+            changed = lower if low != getattr(Thresholds(), lower) else upper
+            reason = (
+                f"{low:g} is above {upper}, {high:g}" if changed == lower else f"{high:g} is below {lower}, {low:g}"
+            )
+            raise entries[changed].error(f"{key}.{changed}", reason)
+    return made
 
 
 def bounds_of(name: str) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gpuscope_generator.alertmanager.model import Alertmanager
 
-__all__ = ["AlertChange", "Intervals", "Settings", "Thresholds"]
+__all__ = ["RISING", "AlertChange", "Intervals", "Settings", "Thresholds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +152,18 @@ class Thresholds:
     mass_fault_nodes: int = 5
     nvlink_errors_per_hour: float = 100.0
     pcie_replays_per_hour: float = 480.0
+
+
+RISING = (
+    ("idle_ratio", "low_utilization_ratio"),
+    ("rare_busy_ratio", "high_busy_ratio"),
+    ("unused_memory_ratio", "high_memory_ratio"),
+    ("allocated_idle_ratio", "allocated_idle_peak_ratio"),
+    ("storage_high_ratio", "storage_critical_ratio"),
+    ("storage_full_ratio", "storage_critical_ratio"),
+    ("out_of_service_ratio", "out_of_service_critical_ratio"),
+)
+"""Thresholds of which the first must not lie above the second: classes and colors between them would turn round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

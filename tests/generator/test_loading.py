@@ -16,7 +16,7 @@ from gpuscope_generator.output import dashboard_files, rule_texts
 from gpuscope_generator.rules.alerts import all_alerts
 from gpuscope_generator.rules.annotations import labels_of
 from gpuscope_generator.setting_reference import meanings, settings_table
-from gpuscope_generator.settings import Intervals, Settings, Thresholds
+from gpuscope_generator.settings import RISING, Intervals, Settings, Thresholds
 
 FULL = """
 cluster_label: k8s_cluster
@@ -250,7 +250,12 @@ def test_jsonnet_sets_all_or_changes_the_config(tmp_path: Path, text: str) -> No
         ("{\n  thresholds: {\n    idle_ratio: 3,\n  },\n}", ":3: thresholds.idle_ratio: 3 is not between 0 and 1"),
         ("{\n  _config+:: { cluster_labl: 'a' },\n}", ":2: cluster_labl: no such setting; did you mean cluster_label?"),
         ("{ [x]: 'a' for x in ['nothing'] }", ": nothing: no such setting"),
-        ("function(x) x", ": not valid Jsonnet: "),
+        ("function(x) x", ": not valid Jsonnet: an object is wanted, not function"),
+        ("[1]", ": not valid Jsonnet: an object is wanted, not array"),
+        (
+            "{\n  _config+:: {\n    thresholds+: { storage_critical_ratio: 0.7 },\n  },\n}",
+            ":3: thresholds.storage_critical_ratio: 0.7 is below storage_high_ratio, 0.8",
+        ),
     ],
 )
 def test_mistake_in_jsonnet_names_its_place(tmp_path: Path, text: str, message: str) -> None:
@@ -258,6 +263,24 @@ def test_mistake_in_jsonnet_names_its_place(tmp_path: Path, text: str, message: 
         load(tmp_path, text, "my.libsonnet")
     assert str(raised.value).startswith(f"{tmp_path / 'my.libsonnet'}{message}")
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("lower", "upper"), RISING)
+def test_thresholds_that_belong_together_do_not_turn_round(tmp_path: Path, lower: str, upper: str) -> None:
+    default = getattr(Thresholds(), upper)
+    for text, message in {
+        f"{lower}: 1": f"2: thresholds.{lower}: 1 is above {upper}, {default:g}",
+        f"{upper}: 0": f"2: thresholds.{upper}: 0 is below ",
+    }.items():
+        with pytest.raises(ConfigError) as raised:
+            load(tmp_path, f"thresholds:\n  {text}\n")
+        assert str(raised.value).startswith(f"{tmp_path / 'my.yaml'}:{message}")
+    low = {name: 0.0 for name, _ in RISING}
+    both = {"thresholds": {**low, lower: 0.7, upper: 0.7}}
+    assert getattr(load(tmp_path, json.dumps(both)).thresholds, lower) == 0.7
+    both["thresholds"][lower] = 0.75
+    with pytest.raises(ConfigError, match=rf"thresholds.{lower}: 0.75 is above {upper}, 0.7$"):
+        load(tmp_path, json.dumps(both))
 
 
 def test_defaults_written_down_are_the_defaults(tmp_path: Path) -> None:

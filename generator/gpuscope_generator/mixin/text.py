@@ -14,7 +14,7 @@ from gpuscope_generator.mixin.parameter import Parameter, parameters, with_clust
 from gpuscope_generator.mixin.trace import Change, Tracer, quoted
 from gpuscope_generator.rules.files import rule_files
 from gpuscope_generator.rules.text import rule_file_document
-from gpuscope_generator.settings import Settings
+from gpuscope_generator.settings import RISING, Settings
 
 __all__ = ["GENERATOR_ONLY", "mixin_text"]
 
@@ -180,6 +180,9 @@ def _config(settings: Settings, fixed: list[str]) -> str:
     for path in fixed:
         section, _, name = path.partition(".")
         lines.append(f"  assert c.{path} == {json.dumps(values[section][name])} : '{path} needs the generator',\n")
+    for lower, upper in RISING:
+        low, high = f"thresholds.{lower}", f"thresholds.{upper}"
+        lines.append(f"  assert c.{low} <= c.{high} : '{low} is above {upper}',\n")
     lines.append(f"  _config+:: {text},\n")
     return "".join(lines)
 

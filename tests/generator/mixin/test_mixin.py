@@ -108,6 +108,10 @@ def test_every_setting_of_the_mixin_takes_effect_as_in_the_generator(evaluate: E
         ("{ thresholds+: { ttft_slo_seconds: 1 } }", "thresholds.ttft_slo_seconds needs the generator"),
         ("{ thresholds+: { idle: 1 } }", "no such setting of the mixin: idle"),
         ("{ intervals+: { fast: 1 } }", "no such setting of the mixin: fast"),
+        (
+            "{ thresholds+: { storage_high_ratio: 0.99 } }",
+            "thresholds.storage_high_ratio is above storage_critical_ratio",
+        ),
     ],
 )
 def test_what_the_mixin_does_not_know_is_refused(evaluate: Evaluate, config: str, message: str) -> None:
