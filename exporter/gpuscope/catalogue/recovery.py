@@ -17,8 +17,18 @@ RECOVERY_ACTION = Metric(
     dcgm=("DEV_GET_GPU_RECOVERY_ACTION",),
     dcgm46=("DEV_GPU_RECOVERY_ACTION",),
     dcgm_note="decode",
-    states=("none", "gpu_reset", "node_reboot", "drain_p2p", "drain_and_reset", "recover_imex"),
-    note="Driver 565 and newer.",
+    # The order is that of the numbers, nvmlDeviceGpuRecoveryAction_t.
+    states=(
+        "none",
+        "gpu_reset",
+        "node_reboot",
+        "drain_p2p",
+        "drain_and_reset",
+        "recover_imex",
+        "bus_reset",
+        "system_reboot",
+    ),
+    note="Driver 565 and newer; bus_reset and system_reboot: 615 and newer.",
 )
 
 METRICS = (RECOVERY_ACTION,)

@@ -26,7 +26,9 @@ _BUS_ID = re.compile(
 )
 _RECOVERY = re.compile(r"recovery action changed from .* to 0x(?P<action>[0-9a-fA-F]{1,8})\b")
 # nvmlDeviceGpuRecoveryAction_t
-_RECOVERY_ACTIONS = {0: "ignore", 1: "reset_gpu", 2: "reboot_node", 3: "drain", 4: "drain_and_reset"}
+_RECOVERY_ACTIONS = {
+    0: "ignore", 1: "reset_gpu", 2: "reboot_node", 3: "drain", 4: "drain_and_reset", 6: "reset_gpu", 7: "reboot_node",
+}  # fmt: skip
 _SEVERITIES = {"Fatal": "fatal", "Non-fatal": "nonfatal"}
 
 

@@ -108,7 +108,7 @@ EVENTS: Mapping[str, Mapping[str, Argument]] = {
         "count": Argument("whole", low=1),
     },
     "pcie_replay": {"gpu": _GPU, "count": Argument("whole", low=1)},
-    "recovery_action": {"gpu": _GPU, "action": Argument("whole", required=True, high=5)},
+    "recovery_action": {"gpu": _GPU, "action": Argument("whole", required=True, high=7)},
     "nvml_event": {"gpu": _GPU, "type": Argument("whole", required=True, low=1, high=0xFFFF)},
     "mig": {"gpu": _GPU, "instances": Argument("instances", required=True), "mode": _FLAG},
     "job": {"gpu": _GPU, "kind": Argument("job", required=True)},

@@ -148,7 +148,7 @@ RECOVERY_ACTION = gauge(
     *GPU,
     "action",
     meaning="1 for the action that the driver asks for: none, gpu_reset, node_reboot, drain_p2p, "
-    "drain_and_reset, recover_imex.",
+    "drain_and_reset, recover_imex, bus_reset, system_reboot.",
 )
 
 PCIE_BYTES = gauge(

@@ -29,6 +29,9 @@ _ACTIONS = {
     "node_reboot": ValueText("reboot the node", palette.BAD),
     "drain_p2p": ValueText("drain, and end peer access", palette.BAD),
     "drain_and_reset": ValueText("drain, then reset", palette.BAD),
+    "recover_imex": ValueText("recover the IMEX domain", palette.BAD),
+    "bus_reset": ValueText("reset the bus of the GPU", palette.BAD),
+    "system_reboot": ValueText("reboot the system", palette.BAD),
 }
 _FAULTS = {
     "memory_unrepairable": ValueText("memory cannot be repaired", palette.BAD),

@@ -131,7 +131,7 @@ def test_labels_come_level_first(name: str, labels: tuple[str, ...]) -> None:
         (
             "gpuscope_gpu_recovery_action",
             "action",
-            "none gpu_reset node_reboot drain_p2p drain_and_reset recover_imex",
+            "none gpu_reset node_reboot drain_p2p drain_and_reset recover_imex bus_reset system_reboot",
         ),
         ("gpuscope_gpu_power_limit_watts", "limit", "enforced requested default min max"),
         (

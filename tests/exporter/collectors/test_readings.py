@@ -104,7 +104,7 @@ def test_a_state_set_has_exactly_one_state(machine) -> None:
     node.cycle(30)
     for gpu in range(8):
         states = node.series("gpuscope_gpu_recovery_action", gpu=str(gpu))
-        assert sorted(states.values()) == [0, 0, 0, 0, 0, 1]
+        assert sorted(states.values()) == [0, 0, 0, 0, 0, 0, 0, 1]
     assert node.value("gpuscope_gpu_recovery_action", gpu="2", action="gpu_reset") == 1
     assert node.value("gpuscope_gpu_recovery_action", gpu="4", action="drain_and_reset") == 1
     assert node.value("gpuscope_gpu_remapped_rows_pending", gpu="2") == 1

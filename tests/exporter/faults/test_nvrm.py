@@ -140,6 +140,8 @@ def test_gpu_of_a_pci_address_is_read() -> None:
         ("GPU recovery action changed from 0x0 (None) to 0x3 (Drain P2P)", "drain"),
         ("GPU recovery action changed from 0x1 (GPU Reset Required) to 0x4 (Drain and Reset)", "drain_and_reset"),
         ("GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)", "ignore"),
+        ("GPU recovery action changed from 0x0 (None) to 0x6 (Bus Reset)", "reset_gpu"),
+        ("GPU recovery action changed from 0x0 (None) to 0x7 (System Reboot)", "reboot_node"),
         ("GPU recovery action changed from 0x0 (None) to 0x63 (?)", None),
         ("something else", None),
     ],

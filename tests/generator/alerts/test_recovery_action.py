@@ -15,9 +15,10 @@ def asks(name: str, gpu: int, node: str = "n1", values: str = "0x19 1x80") -> di
 
 def test_each_action_has_its_alert(tmp_path: Path) -> None:
     """After two minutes, as long as it is asked for; one minute is too short, and maintenance keeps still."""
-    samples = healthy(7, steps="x100") | healthy(1, "m1", "x100") | in_maintenance("m1", "1x100")
+    samples = healthy(9, steps="x100") | healthy(1, "m1", "x100") | in_maintenance("m1", "1x100")
     samples |= asks("gpu_reset", 0) | asks("drain_and_reset", 1) | asks("node_reboot", 2) | asks("drain_p2p", 3)
     samples |= asks("recover_imex", 4) | asks("gpu_reset", 5, values="0x19 1x1 0x80") | asks("node_reboot", 0, "m1")
+    samples |= asks("bus_reset", 7) | asks("system_reboot", 8)
     # Three times for one minute each: never long enough.
     samples |= asks("node_reboot", 6, values="0x19 1 0 1 0 1 0x80")
     samples[action("gpu_reset", 0)] = "0x19 1x19 0x60"
@@ -27,6 +28,8 @@ def test_each_action_has_its_alert(tmp_path: Path) -> None:
         firing("GpuRecoveryActionReboot", "critical", 2),
         firing("GpuRecoveryActionDrainP2P", "critical", 3),
         firing("GpuRecoveryActionRecoverImex", "critical", 4),
+        firing("GpuRecoveryActionReset", "warning", 7),
+        firing("GpuRecoveryActionReboot", "critical", 8),
     ]
     fires(
         tmp_path, samples, {"20m": [], "24m": [first, *others], "34m": [first, *others], "44m": others}, every="1m",

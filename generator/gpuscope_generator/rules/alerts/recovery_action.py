@@ -43,7 +43,7 @@ def on_many_nodes() -> Vector:
 
 
 def _reset(severity: Severity) -> Alert:
-    asked = _asked("gpu_reset", "drain_and_reset")
+    asked = _asked("gpu_reset", "drain_and_reset", "bus_reset")
     urgent = severity is Severity.CRITICAL
     tail = " The work on it runs on several nodes, and all of it waits." if urgent else ""
     return alert(
@@ -56,8 +56,8 @@ def _reset(severity: Severity) -> Alert:
         summary="A GPU asks for a reset.",
         description=f"For {HELD} the driver has asked for a reset of GPU {{{{ $labels.gpu }}}} of node "
         f"{{{{ $labels.node }}}}, with or without draining it before. It should ask for nothing.{tail}",
-        action=f"{DRAIN}, wait until nothing runs on the GPU, and reset it with nvidia-smi --gpu-reset. XID errors of "
-        "the same time say why.",
+        action=f"{DRAIN}, wait until nothing runs on the GPU, and reset it with nvidia-smi --gpu-reset; where it asks "
+        "for a reset of its bus, reboot the node. XID errors of the same time say why.",
         carry={"node": "node", "gpu": "gpu"},
     )
 
@@ -65,7 +65,7 @@ def _reset(severity: Severity) -> Alert:
 def _reboot() -> Alert:
     return alert(
         name="GpuRecoveryActionReboot",
-        expression=_asked("node_reboot"),
+        expression=_asked("node_reboot", "system_reboot"),
         for_s=120,
         severity=Severity.CRITICAL,
         scope=Scope.GPU,
