@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import pynvml  # noqa: TID251
 import pytest
 
 from gpuscope.catalogue import METRICS, SUBJECTS, by_name
@@ -165,3 +166,11 @@ def test_metrics_are_compared_by_identity() -> None:
     """Samples are grouped by metric for each GPU and cycle, which must not hash thirty texts each time."""
     assert len(set(METRICS)) == len(METRICS)
     assert by_name(METRICS[0].name) is METRICS[0]
+
+
+def test_every_recovery_action_of_nvml_has_a_state_in_the_order_of_the_numbers() -> None:
+    prefix = "NVML_GPU_RECOVERY_ACTION_"
+    numbers = {name.removeprefix(prefix).lower(): getattr(pynvml, name) for name in dir(pynvml) if prefix in name}
+    ours = {"recover_imex_domain": "recover_imex"}
+    states = by_name("gpuscope_gpu_recovery_action").states
+    assert states == tuple(ours.get(name, name) for name in sorted(numbers, key=numbers.__getitem__))
