@@ -36,7 +36,8 @@ GPUS = gauge(
     "model",
     "state",
     meaning="GPUs by model: expected (installed, or known to the scheduler), present, healthy, allocatable "
-    "(healthy, on a node that takes work), allocated, idle, and missing (expected, not present). "
+    "(healthy, on a node that takes work), allocated, allocated_present (allocated, and present), idle, and missing "
+    "(expected, not present). "
     "A node that never told its model has the model unknown.",
 )
 ACTIVITY = gauge(

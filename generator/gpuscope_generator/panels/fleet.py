@@ -23,14 +23,14 @@ __all__ = ["FUNNEL", "alerts", "gpu_funnel", "healthy_nodes", "missing_gpus", "n
 SCHEDULER = "the gpuscope collector (Slurm, Kubernetes) or kube-state-metrics."
 _NO_STATE = "No scheduler tells of nodes: neither the gpuscope collector nor kube-state-metrics is there"
 
-FUNNEL = ("expected", "present", "healthy", "allocatable", "allocated", "compute", "tensor")
+FUNNEL = ("expected", "present", "healthy", "allocatable", "allocated_present", "compute", "tensor")
 """Steps from what was bought to what is used; the last two are activity, added up."""
 _WORDS = {
     "expected": "expected",
     "present": "answering",
     "healthy": "healthy",
     "allocatable": "allocatable",
-    "allocated": "held",
+    "allocated_present": "held",
     "compute": "busy",
     "tensor": "tensor cores busy",
 }
@@ -136,8 +136,8 @@ def gpu_funnel() -> BarGauge:
             shows="Each bar is a part of the one above it. Expected: installed, or known to the scheduler. Healthy: "
             "answers and asks for no repair. Allocatable: healthy, on a node that takes work. Held: by a "
             "pod or job. Busy, and tensor cores busy: activity added up, so that two GPUs at one half count as one. "
-            "These last two are of all GPU models. GPUs "
-            "that no exporter watches are expected, and may be held, and are in no other bar.",
+            "These last two are of all GPU models. GPUs that no exporter watches are expected, and in no other bar; "
+            "how many of them are held the graph of capacity tells.",
             source="the gpuscope agent, dcgm-exporter or AMD's exporter, and the scheduler.",
             good="All bars down to busy are nearly as long as the first.",
             do="The largest step down is where money is lost. Expected to healthy: repair, see Faults. Healthy to "

@@ -39,7 +39,7 @@ class TimeSeries(Panel):
         styles: by the name of a line (the whole legend), or by ``/regular expression/``.
         stacked: values are parts of a sum.
         bars: for counts of events.
-        legend: ``table`` with last, mean and maximum, the highest last value first, as few rows are seen without scrolling;
+        legend: ``table`` with last, mean and maximum, the highest last value first, as few rows are seen;
             ``list``; or ``hidden``.
         limits_as_lines: thresholds are drawn across the graph.
     """

@@ -132,3 +132,25 @@ def test_owners_that_nobody_can_tell_are_absent_and_not_free(tmp_path: Path) -> 
         only=NATIVE,
         at="2m",
     )
+
+
+def test_gpus_that_only_a_scheduler_knows_are_not_held_among_those_that_answer(tmp_path: Path) -> None:
+    """A bar of the way from expected to busy is a part of the one above it, also where nodes have no exporter."""
+    node = 'node:gpus:count{cluster="c",node="%s",state="%s"}'
+    samples = {
+        node % ("seen", "present"): "8x20",
+        node % ("seen", "allocated"): "6x20",
+        node % ("torn", "present"): "6x20",
+        node % ("torn", "allocated"): "8x20",
+        node % ("dark", "allocated"): "8x20",
+    }
+    held = 'cluster:gpus:count{cluster="c",model="unknown",state="%s"}'
+    expect(
+        tmp_path,
+        samples,
+        {
+            'cluster:gpus:count{state="allocated"}': {held % "allocated": 22},
+            'cluster:gpus:count{state="allocated_present"}': {held % "allocated_present": 12},
+        },
+        only=("level-cluster",),
+    )

@@ -71,7 +71,14 @@ def _numbers() -> tuple[Recording, ...]:
         *(recording(cluster.GPUS, _by_model(select(node.GPUS, state=state)), state=state) for state in states),
         recording(cluster.GPUS, _by_model(expected), state="expected"),
         recording(cluster.GPUS, _by_model(_allocatable()), state="allocatable"),
+        recording(cluster.GPUS, _by_model(_held_of(present)), state="allocated_present"),
     )
+
+
+def _held_of(present: Vector) -> Vector:
+    """GPUs in use among those that answer: a scheduler also gives out GPUs that nobody watches."""
+    held = max_by(select(node.GPUS, state="allocated"), *node.NODE)
+    return first_of(held.compare("<=", present), present.and_(held, on=node.NODE))
 
 
 def _allocatable() -> Vector:
