@@ -139,7 +139,7 @@ def ask(url: str, query: str) -> list[dict[str, Any]]:
     return result
 
 
-def write_past(url: str, folder: Path) -> int:
+def write_past(url: str, folder: Path, step_s: int) -> int:
     """Writes blocks with what rules read over hours and days, as if it had always been so; how many samples."""
     now = int(time.time()) // 7200 * 7200
     written = 0
@@ -163,8 +163,8 @@ def write_past(url: str, folder: Path) -> int:
                 if name not in kinds:
                     out.write(f"# TYPE {name} unknown\n")
                     kinds.add(name)
-                out.writelines([f"{head} {value} {t}\n" for t in range(begin, begin + 7200, SCRAPE_S)])
-                written += 7200 // SCRAPE_S
+                out.writelines([f"{head} {value} {t}\n" for t in range(begin, begin + 7200, step_s)])
+                written += 7200 // step_s
             out.write("# EOF\n")
         command = [PROGRAMS / "promtool", "tsdb", "create-blocks-from", "openmetrics", "-q", text, folder / "data"]
         subprocess.run(command, check=True, timeout=1800)
@@ -205,6 +205,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--profile", default="native", help="profile of gpuscope simulate cluster")
     parser.add_argument("--warm", type=float, default=8, help="minutes until the past is written")
     parser.add_argument("--minutes", type=float, default=12, help="minutes in which the groups are watched")
+    parser.add_argument("--scrape-interval", type=int, default=SCRAPE_S, help="seconds between two scrapes")
     parser.add_argument("--rules", type=int, default=3, help="slowest rules of each group to print")
     parser.add_argument("--folder", type=Path, help="where to put the store, in place of a temporary folder")
     return parser.parse_args()
@@ -214,18 +215,18 @@ def main() -> int:
     """Runs it all; 1 when a group takes too much of its interval."""
     options = _options()
     began = time.monotonic()
-    told, jobs = prepared(options.nodes, options.profile)
+    told, jobs = prepared(options.nodes, options.profile, options.scrape_interval)
     print(f"made after {time.monotonic() - began:.0f} s", flush=True)
     return measured(told, jobs, options)
 
 
-def prepared(nodes: int, profile: str) -> tuple[dict[str, Exposition], list[dict[str, Any]]]:
+def prepared(nodes: int, profile: str, scrape_s: int) -> tuple[dict[str, Exposition], list[dict[str, Any]]]:
     """What each path says, and the ``scrape_configs`` to fetch it with, for the address ``ADDRESS``."""
     keep = read_names()
     found, told, world = others(nodes, profile, keep)
-    jobs = scrape_configs(found, "ADDRESS", SCRAPE_S)
+    jobs = scrape_configs(found, "ADDRESS", scrape_s)
     for job in jobs:
-        job |= {"scrape_interval": f"{SCRAPE_S}s", "scrape_timeout": "25s"}
+        job |= {"scrape_interval": f"{scrape_s}s", "scrape_timeout": "25s"}
     if profile == "native":
         of_agents = agents(world, keep)
         told |= {f"/agent/{name}/metrics": one for name, one in of_agents.items()}
@@ -247,10 +248,10 @@ def measured(told: Mapping[str, Exposition], jobs: Sequence[Mapping[str, Any]], 
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gpuscope-rules-")))
         if shutil.disk_usage(folder).free < ROOM:
             raise SystemExit(f"{folder}: {ROOM / 1e9:.0f} GB of room are needed")
-        _configure(folder, stack.enter_context(serving(told)), jobs)
+        _configure(folder, stack.enter_context(serving(told)), jobs, options.scrape_interval)
         with prometheus(folder) as (url, pid):
             observe(url, pid, options.warm * 60)
-            print(f"the past: {write_past(url, folder):,} samples", flush=True)
+            print(f"the past: {write_past(url, folder, options.scrape_interval):,} samples", flush=True)
         with prometheus(folder) as (url, pid):
             observe(url, pid, 90)
             before = scheduled(pid)
@@ -264,12 +265,12 @@ def measured(told: Mapping[str, Exposition], jobs: Sequence[Mapping[str, Any]], 
     return 1 if report(found, ran / max(ran + waited, 1), options.rules) else 0
 
 
-def _configure(folder: Path, address: str, jobs: Sequence[Mapping[str, Any]]) -> None:
+def _configure(folder: Path, address: str, jobs: Sequence[Mapping[str, Any]], scrape_s: int) -> None:
     for path, text in rule_texts(Settings()).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     config = {
-        "global": {"scrape_interval": f"{SCRAPE_S}s", "scrape_timeout": "25s", "evaluation_interval": f"{SCRAPE_S}s"},
+        "global": {"scrape_interval": f"{scrape_s}s", "scrape_timeout": "25s", "evaluation_interval": f"{SCRAPE_S}s"},
         "rule_files": [str(folder / f"alert_rules/{kind}/*.yaml") for kind in ("recording", "alerts")],
         "scrape_configs": jobs,
     }
