@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuscope_generator.normalized import node
 from gpuscope_generator.panels.variables import IN_CLUSTER, IN_NODE
 from gpuscope_generator.promql import Gauge, Info, Matcher, Selector, Vector, select
-from gpuscope_generator.view import LabelValues, Link, Noun, cell, line
+from gpuscope_generator.view import ALL_NEGATED, LabelValues, Link, Noun, cell, line
 
 __all__ = [
     "CHOSEN_GPUS",
@@ -25,9 +25,19 @@ IN_GPU = Matcher("gpu", "=~", "$gpu")
 IN_MODEL = Matcher("model", "=~", "$gpu_model")
 CHOSEN_GPUS = (IN_CLUSTER, IN_NODE, IN_GPU)
 
-NODE_POOL = LabelValues(name="node_pool", label="Node pool", selector=select(node.INFO, IN_CLUSTER), values_of="pool")
+NODE_POOL = LabelValues(
+    name="node_pool",
+    label="Node pool",
+    selector=select(node.INFO, IN_CLUSTER),
+    values_of="pool",
+    all_value=ALL_NEGATED,
+)
 GPU_MODEL = LabelValues(
-    name="gpu_model", label="GPU model", selector=select(node.GPU_FACTS, IN_CLUSTER), values_of="model"
+    name="gpu_model",
+    label="GPU model",
+    selector=select(node.GPU_FACTS, IN_CLUSTER),
+    values_of="model",
+    all_value=ALL_NEGATED,
 )
 
 

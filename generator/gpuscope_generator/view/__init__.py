@@ -12,9 +12,18 @@ from gpuscope_generator.view.prose import AlertList, Prose
 from gpuscope_generator.view.query import Query
 from gpuscope_generator.view.table import Cell, LabelColumn, Table, ValueColumn
 from gpuscope_generator.view.unit import Unit
-from gpuscope_generator.view.variable import ALL_OR_NONE, ALL_PRESENT, Choice, DataSource, LabelValues, Variable
+from gpuscope_generator.view.variable import (
+    ALL_NEGATED,
+    ALL_OR_NONE,
+    ALL_PRESENT,
+    Choice,
+    DataSource,
+    LabelValues,
+    Variable,
+)
 
 __all__ = [
+    "ALL_NEGATED",
     "ALL_OR_NONE",
     "ALL_PRESENT",
     "AlertList",

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from gpuscope_generator.promql import Selector, Series
 
-__all__ = ["ALL_OR_NONE", "ALL_PRESENT", "Choice", "DataSource", "LabelValues", "Variable"]
+__all__ = ["ALL_NEGATED", "ALL_OR_NONE", "ALL_PRESENT", "Choice", "DataSource", "LabelValues", "Variable"]
 
 ALL_OR_NONE = ".*"
 """What All stands for where a series may lack the label."""
+ALL_NEGATED = ".*|"
+"""The same for a variable that ``!~`` reads: VictoriaMetrics finds with ``!~".*"`` what lacks the label."""
 ALL_PRESENT = ".+"
 """What All stands for where every series carries the label."""
 

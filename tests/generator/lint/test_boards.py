@@ -60,7 +60,7 @@ def test_variables_are_chained_and_reload(noun: str) -> None:
             asked = set(re.findall(r"\$\{?(\w+)", variable["query"]["query"]))
             assert asked <= known, f"{variable['name']} asks for {asked - known}, which is not left of it"
             assert variable["definition"] == variable["query"]["query"]
-            assert not variable["includeAll"] or variable["allValue"] in (".*", ".+")
+            assert not variable["includeAll"] or variable["allValue"] in (".*", ".+", ".*|")
         known.add(variable["name"])
     assert rest[0]["name"] == "cluster"
     assert (rest[0]["hide"], rest[0]["includeAll"], rest[0]["allValue"]) == (0, True, ".*")

@@ -1,5 +1,6 @@
 """Every query of every board: it parses, names what rules record, and cannot mislead."""
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -156,3 +157,13 @@ def test_refs_are_unique_in_a_panel(noun: str) -> None:
     for panel in panels(noun):
         refs = [target["refId"] for target in panel.get("targets", ())]
         assert len(set(refs)) == len(refs)
+
+
+@each_board
+def test_all_of_a_negated_choice_is_read_alike_by_every_store(noun: str) -> None:
+    """VictoriaMetrics takes `!~".*"` for "lacks the label": a fleet without node pools had no nodes there."""
+    text = json.dumps(documents()[noun])
+    stands_for = {one["name"]: one.get("allValue") for one in documents()[noun]["templating"]["list"]}
+    negated = set(re.findall(r'!~\\"\$\{?(\w+)', text))
+    assert negated or noun != "cluster"
+    assert {name: stands_for[name] for name in negated} == dict.fromkeys(negated, ".*|")
