@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from gpuscope.errors import ConfigError, SourceError
+from gpuscope.finite import Finite
 from gpuscope.table import NodeRows, Point, read_rows
 from gpuscope.table.jobs import JobsLook
 from gpuscope.table.jobs_view import job_table, jobs_screenful, jobs_summary, shown
@@ -30,9 +31,7 @@ _FOOT = "Ctrl-C ends"
 
 @click.command()
 @click.argument("urls", nargs=-1, metavar="[URL]...")
-@click.option(
-    "--interval", default=2.0, show_default=True, type=click.FloatRange(min=0.2), help="Seconds between looks."
-)
+@click.option("--interval", default=2.0, show_default=True, type=Finite(min=0.2), help="Seconds between looks.")
 @click.option("--jobs", is_flag=True, help="Show the jobs of a collector in place of GPUs.")
 @click.option("--once", is_flag=True, help="Print the table once.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows once, as JSON.")

@@ -141,6 +141,22 @@ def test_a_malformed_scenario_is_named(refused: Callable[..., str], entry: str) 
     assert error == f"gpuscope: error: --scenario {entry!r}: must be NODE=SCENARIO\n"
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("demo", "--after=nan"),
+        ("demo", "--duration=inf"),
+        ("top", "--interval=nan"),
+        ("simulate", "cluster", "--pace=nan"),
+        ("simulate", "cluster", "--speed=-inf"),
+    ],
+)
+def test_a_number_that_is_none_is_refused(refused: Callable[..., str], flags: tuple[str, ...]) -> None:
+    error = refused(*flags)
+    name, _, value = flags[-1].partition("=")
+    assert error.startswith(f"gpuscope: error: Invalid value for '{name}': {value} is not ")
+
+
 def test_a_node_has_one_scenario(refused: Callable[..., str]) -> None:
     error = refused("demo", "--once", "--scenario", "a=h100x8", "--scenario", "a=l40s")
     assert error == "gpuscope: error: --scenario 'a=l40s': there is a node a already\n"

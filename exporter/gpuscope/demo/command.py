@@ -19,6 +19,7 @@ from gpuscope.demo.output import Fleet, show_live, show_once
 from gpuscope.demo.programs import default_cache, find
 from gpuscope.demo.prometheus import Prometheus, configuration, start_prometheus
 from gpuscope.errors import ConfigError, SourceError
+from gpuscope.finite import Finite
 from gpuscope.simulate.scenario import load
 from gpuscope.table.view import console
 
@@ -73,10 +74,15 @@ _INTERVALS = {
     default=True,
     help="The boards, in a Grafana of this machine, or drawn without one.  [on]",
 )
-@click.option("--duration", type=float, help="Stop after so many seconds.")
-@click.option("--prometheus-port", type=int, help="Port of Prometheus; by default a free one.")
+@click.option("--duration", type=Finite(min=0), help="Stop after so many seconds.")
+@click.option("--prometheus-port", type=click.IntRange(1, 65535), help="Port of Prometheus; by default a free one.")
 @click.option("--cache-dir", type=click.Path(path_type=Path), help="Where downloaded programs are kept.")
-@click.option("--after", default=0.0, help="With --once: look after so many seconds, to see the faults of a scenario.")
+@click.option(
+    "--after",
+    default=0.0,
+    type=Finite(min=0),
+    help="With --once: look after so many seconds, to see the faults of a scenario.",
+)
 @click.option("--picture", type=click.Path(path_type=Path), help="With --once: save the table as an SVG picture.")
 @click.option("--no-color", is_flag=True, envvar="NO_COLOR", help="No colours.")
 def command(

@@ -6,6 +6,7 @@ import os
 import click
 
 from gpuscope.errors import ConfigError
+from gpuscope.finite import Finite
 from gpuscope.simulate.cluster.command import command as cluster
 from gpuscope.simulate.launch import environment
 from gpuscope.simulate.scenario import load, scenarios
@@ -66,7 +67,7 @@ def show(name: str) -> None:
 @click.option(
     "--speed",
     default=1.0,
-    type=click.FloatRange(min=0.01),
+    type=Finite(min=0.01),
     show_default=True,
     help="How many times faster its world runs.",
 )

@@ -11,6 +11,7 @@ import click
 import yaml
 
 from gpuscope.errors import ConfigError, SourceError
+from gpuscope.finite import Finite
 
 if TYPE_CHECKING:
     from gpuscope.simulate.cluster.endpoints import Endpoint
@@ -38,11 +39,11 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 @click.option("--seed", default="", help="Changes the UUIDs of the default fleet.")
 @click.option("--ago", default="6h", show_default=True, metavar="DURATION", help="For how long counters have counted.")
 @click.option(
-    "--speed", default=1.0, show_default=True, type=click.FloatRange(min=0.01, max=3600),
+    "--speed", default=1.0, show_default=True, type=Finite(min=0.01, max=3600),
     help="How many times faster the story runs.",
 )  # fmt: skip
 @click.option(
-    "--pace", default=1.0, show_default=True, type=click.FloatRange(min=0.1, max=20),
+    "--pace", default=1.0, show_default=True, type=Finite(min=0.1, max=20),
     help="How many times sooner jobs of the default fleet end and its nodes break; clocks run as ever.",
 )  # fmt: skip
 @click.option(
