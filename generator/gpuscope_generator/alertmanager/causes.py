@@ -152,8 +152,14 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         about="A power brake slows clocks down as heat does.",
         sources=("GpuPowerBrake",),
-        targets=("GpuThermalSlowdown",),
+        targets=("GpuThermalSlowdown", "GpuStraggler"),
         equal=_NODE,
+    ),
+    Cause(
+        about="Heat that holds a GPU down explains that it is slower than the others of its job.",
+        sources=("GpuThermalSlowdown",),
+        targets=("GpuStraggler",),
+        equal=_GPU,
     ),
     # What runs goes on without a scheduler: a job that stands still, fails or starts again meanwhile is news.
     Cause(

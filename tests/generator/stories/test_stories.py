@@ -16,8 +16,6 @@ from gpuscope.demo.programs import find
 BENCH = Path(__file__).parents[3] / "bench"
 CACHE = Path(__file__).parents[3] / ".cache"
 HERE = Path(__file__).parent
-KEPT = ("watchers", "work")
-"""Files whose alerts are kept as data for the tests of Alertmanager."""
 # Hours of simulated time take minutes where other tests run beside.
 pytestmark = pytest.mark.timeout(1800)
 
@@ -39,8 +37,7 @@ def test_exactly_the_expected_alerts_fire_and_clear(playing, tmp_path_factory, f
     wrong = {name: story.missed(told[name], firing) for name, firing in found.items() if name}
     assert {name: lines for name, lines in wrong.items() if lines} == {}
     assert set(found) == set(told), "an alert that names no cluster"
-    if file not in KEPT:
-        return
+    # What fired is kept as data for the tests of Alertmanager.
     kept = playing("kept")
     saved = (HERE / "fired" / f"{file}.json").read_text(encoding="utf-8")
     same = kept.without_numbers(kept.kept(found)) == kept.without_numbers(saved)
