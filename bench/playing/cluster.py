@@ -67,20 +67,33 @@ def played(fleet: Fleet, keep: frozenset[str], cache: Path | None = None) -> Ser
     Args:
         fleet: what is played.
         keep: names of the series that are wanted.
-        cache: folder for what agents said; an agent that lives through the same again is not asked again.
+        cache: folder for what agents and other exporters said; who lives through the same again is not asked again.
     """
     with tempfile.TemporaryDirectory(prefix="gpuscope-play-") as folder, ThreadPoolExecutor(2) as pool:
         files = {name: Path(folder) / f"{name}.yaml" for name in fleet.nodes}
         for name, value in fleet.nodes.items():
             files[name].write_text(yaml.safe_dump(dict(value), sort_keys=False))
         agents = [pool.submit(_agent, name, files[name], fleet, cache) for name in fleet.agents]
-        found = _others(fleet, files, keep)
+        found = _others(fleet, files, keep, cache)
         for one in agents:
             found |= {key: values for key, values in one.result().items() if key.partition("{")[0] in keep}
         return found
 
 
-def _others(fleet: Fleet, files: Mapping[str, Path], keep: frozenset[str]) -> Series:
+def _others(fleet: Fleet, files: Mapping[str, Path], keep: frozenset[str], cache: Path | None) -> Series:
+    asked = {
+        "nodes": {name: path.read_text() for name, path in files.items()}, "profiles": list(fleet.profiles),
+        "sources": list(fleet.sources), "scrapes": fleet.scrapes, "step": fleet.step_s, "keep": sorted(keep),
+    }  # fmt: skip
+    known = _known(asked, cache)
+    if known is None:
+        return _scraped(fleet, files, keep)
+    if not known.is_file():
+        _kept(known, json.dumps(_scraped(fleet, files, keep)), "others")
+    return dict(json.loads(known.read_text()))
+
+
+def _scraped(fleet: Fleet, files: Mapping[str, Path], keep: frozenset[str]) -> Series:
     clock = ManualClock(START_S)
     shape = Shape(fleet={name: str(path) for name, path in files.items()}, cluster=CLUSTER)
     plan = planned(shape, fleet.profiles)
@@ -106,8 +119,7 @@ def _agent(node: str, scenario: Path, fleet: Fleet, cache: Path | None) -> Serie
         "node": node, "start": START_S, "scrapes": fleet.scrapes, "step": fleet.step_s,
         "labels": {"cluster": CLUSTER, "job": "gpuscope", "node": node, "instance": f"{node}:9836"},
     }  # fmt: skip
-    told = json.dumps(request | {"text": scenario.read_text()}, sort_keys=True)
-    known = cache / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.json" if cache else None
+    known = _known(request | {"text": scenario.read_text()}, cache)
     if known is None or not known.is_file():
         command = [sys.executable, str(_AGENT)]
         text = json.dumps(request | {"scenario": str(scenario)})
@@ -116,7 +128,17 @@ def _agent(node: str, scenario: Path, fleet: Fleet, cache: Path | None) -> Serie
             raise RuntimeError(f"the agent of {node} cannot be played:\n{done.stderr[-4000:]}")
         if known is None:
             return dict(json.loads(done.stdout))
-        fresh = known.with_name(f"{known.name}.{os.getpid()}-{node}")
-        fresh.write_text(done.stdout)
-        fresh.replace(known)
+        _kept(known, done.stdout, node)
     return dict(json.loads(known.read_text()))
+
+
+def _known(asked: Mapping[str, Any], cache: Path | None) -> Path | None:
+    """Where what was said is kept; no two questions share a file."""
+    told = json.dumps(asked, sort_keys=True)
+    return cache / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.json" if cache else None
+
+
+def _kept(known: Path, text: str, who: str) -> None:
+    fresh = known.with_name(f"{known.name}.{os.getpid()}-{who}")
+    fresh.write_text(text)
+    fresh.replace(known)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -227,3 +228,19 @@ def test_a_real_agent_lives_in_virtual_time(tmp_path: Path) -> None:
     errors = next(values for key, values in series.items() if key.startswith("gpuscope_gpu_xid_errors_total"))
     assert errors == [0, 0, 0, 1, 1]
     assert next(values for key, values in series.items() if "gpu_up" in key) == [1, 1, 1, 1, 1]
+
+
+def test_what_other_exporters_said_once_is_not_asked_again_and_what_differs_is(playing, tmp_path: Path) -> None:
+    cluster = playing("cluster")
+    nodes = {"n1": {"gpus": [{"model": "h100-sxm", "job": "idle"}]}}
+    fleet = cluster.Fleet(nodes=nodes, agents=[], sources=("kube-state",), minutes=3)
+    keep = frozenset({"kube_node_info"})
+    said = cluster.played(fleet, keep, tmp_path)
+    assert said
+    assert said == cluster.played(fleet, keep)
+    (known,) = tmp_path.iterdir()
+    known.write_text('{"a": [1.0]}')
+    assert cluster.played(fleet, keep, tmp_path) == {"a": [1.0]}
+    assert all(len(values) == 4 for values in cluster.played(replace(fleet, minutes=4), keep, tmp_path).values())
+    others = cluster.played(fleet, frozenset({"kube_node_status_condition"}), tmp_path)
+    assert {series.partition("{")[0] for series in others} >= {"kube_node_status_condition"}
