@@ -36,7 +36,8 @@ OPERATOR = {
 class Cluster:
     """What a cluster serves and keeps."""
 
-    def __init__(self, more: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, more: Mapping[str, Mapping[str, str]], version: str = "v1.33.4") -> None:
+        self.version = version
         self.groups: Mapping[str, Mapping[str, str]] = {"v1": CORE, **GROUPS, **more}
         self.kept: dict[tuple[str, str, str], Object] = {}
         """Objects by plural, namespace and name."""
@@ -45,7 +46,7 @@ class Cluster:
     def discovery(self, path: str) -> Object | None:
         """The answer to a question about what there is."""
         if path == "/version":
-            return {"major": "1", "minor": "33", "gitVersion": "v1.33.4"}
+            return {"major": "1", "minor": "33", "gitVersion": self.version}
         if path == "/api":
             return {"kind": "APIVersions", "versions": ["v1"]}
         if path == "/apis":
@@ -181,14 +182,15 @@ def _merged(old: Any, patch: Any) -> Any:
 
 
 @contextmanager
-def api_server(folder: Path, *, operator: bool = True) -> Iterator[tuple[Cluster, Path]]:
+def api_server(folder: Path, *, operator: bool = True, version: str = "v1.33.4") -> Iterator[tuple[Cluster, Path]]:
     """A cluster, and the kubeconfig that leads to it.
 
     Args:
         folder: for the kubeconfig.
         operator: whether it has the kinds of the Prometheus operator.
+        version: of Kubernetes.
     """
-    cluster = Cluster(OPERATOR if operator else {})
+    cluster = Cluster(OPERATOR if operator else {}, version)
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"cluster": cluster}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

@@ -80,7 +80,7 @@ def test_pod_resources_cost_two_exceptions_in_the_agent_alone(case: str) -> None
         (("agent.gpu.access=cdi",), set()),
         (
             ("agent.gpu.access=host",),
-            {"hostPath: /usr/lib/x86_64-linux-gnu", "hostPath: /dev", "privileged", "capabilities"}
+            {"hostPath: /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "hostPath: /dev", "privileged", "capabilities"}
             | {"allowPrivilegeEscalation"},
         ),
     ],

@@ -44,7 +44,7 @@ APART = [
     ("hostAccess.mountsOf={/lustre}", "hostAccess.mountsOf"),
     ("hostAccess.stateDir=/var/lib/x", "hostAccess.stateDir"),
     ("agent.web.scheme=https", "agent.web.scheme"),
-    ("agent.config.web.listen-address=:1", "agent.config.web"),
+    ("agent.config.web.listen-address=:1", "agent.config.web.listen-address"),
     ("collector.kubernetes.enabled=false", "collector"),
     ("collector.kubernetes.enabled=false,collector.slurm.enabled=true,collector.lease=true", "collector.lease"),
     ("collector.replicas=2,collector.lease=false", "collector.replicas"),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from gpuscope_generator.chart.empty import empty_text
 from gpuscope_generator.chart.page import fill_page
 from gpuscope_generator.chart.schema import schema_text
 from gpuscope_generator.chart.values import read_values
@@ -77,5 +78,6 @@ def chart_files(settings: Settings, folder: Path) -> Mapping[PurePosixPath, str]
         **boards,
         **rules,
         CHART / "values.schema.json": schema_text(values, names),
+        CHART / "templates/values/_empty.tpl": empty_text(values),
         CHART / "README.md": page,
     }

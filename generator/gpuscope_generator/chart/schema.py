@@ -14,6 +14,12 @@ OFF: tuple[str | bool, ...] = ("off", False)
 """A bare ``off`` is false in YAML 1.1, which Helm reads."""
 _SWITCH = ["auto", "true", "false", True, False]
 _TEXT = {"type": "string"}
+_NODE_LABEL = {
+    "type": "object",
+    "required": ["key"],
+    "additionalProperties": False,
+    "properties": {"key": _TEXT | {"minLength": 1}, "values": {"type": "array", "items": _TEXT}},
+}
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
     (int, "integer"),
@@ -88,7 +94,9 @@ def _definitions(files: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         "objects": {"type": "array", "items": {"type": "object"}},
         "manifests": {"type": "array", "items": {"type": ["object", "string"]}},
         "pullSecrets": {"type": "array", "items": {"anyOf": [_TEXT, _named("name")]}},
-        "ports": {"type": "array", "items": {"$ref": "#/definitions/port"}},
+        # No ports at all would be every port in a NetworkPolicy.
+        "ports": {"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/port"}},
+        "nodeLabels": {"type": "array", "items": _NODE_LABEL},
         **{kind: _switches(names) for kind, names in files.items()},
         "alertChanges": _by_name(files["alertNames"], {"$ref": "#/definitions/alertChange"}),
         "alertChange": {

@@ -1,17 +1,17 @@
 {{- define "gpuscope.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 52 | trimSuffix "-" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 52 | trimAll "-" -}}
 {{- end -}}
 
 {{/* 52 characters leave room for the suffixes of components, and for what a DaemonSet adds to names of pods. */}}
 {{- define "gpuscope.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 52 | trimAll "-" -}}
 {{- else -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 52 | trimAll "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimAll "-" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -22,8 +22,8 @@
 
 {{/* What selects pods. It cannot change in an upgrade, so that nothing that users set is in it but names. */}}
 {{- define "gpuscope.selector" -}}
-app.kubernetes.io/name: {{ include "gpuscope.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ include "gpuscope.name" .root | quote }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
@@ -43,9 +43,9 @@ app.kubernetes.io/component: {{ .component }}
 
 {{/* name, namespace, labels and annotations: root, component, name, and where they differ namespace, labels, annotations. */}}
 {{- define "gpuscope.metadata" -}}
-name: {{ .name }}
+name: {{ .name | quote }}
 {{- if not .clusterWide }}
-namespace: {{ default (include "gpuscope.namespace" .root) .namespace }}
+namespace: {{ default (include "gpuscope.namespace" .root) .namespace | quote }}
 {{- end }}
 labels:
   {{- include "gpuscope.labels" (dict "root" .root "component" .component "extra" .labels) | nindent 2 }}

@@ -2,9 +2,9 @@
 {{- define "gpuscope.image" -}}
 {{- $image := .root.Values.image -}}
 {{- $own := default dict .image -}}
-{{- $registry := default (default $image.registry $own.registry) (default dict .root.Values.global).imageRegistry -}}
+{{- $registry := default (default $image.registry $own.registry) (default dict .root.Values.global).imageRegistry | trimSuffix "/" -}}
 {{- $repository := default $image.repository $own.repository -}}
-{{- $digest := ternary "" $image.digest (not (empty $own.repository)) -}}
+{{- $digest := default (ternary $image.digest "" (and (empty $own.repository) (empty $own.tag))) $own.digest -}}
 {{- $name := ternary (printf "%s/%s" $registry $repository) $repository (not (empty $registry)) -}}
 {{- if $digest -}}
 {{- printf "%s@%s" $name $digest -}}

@@ -4,6 +4,16 @@
 {{- $agent := $v.agent -}}
 {{- $collector := $v.collector -}}
 {{- $kernelLog := include "gpuscope.word" $v.hostAccess.kernelLog -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" (include "gpuscope.fullname" .)) }}
+- fullnameOverride: {{ include "gpuscope.fullname" . }} cannot be the name of a Service, which has small letters, digits and - alone and begins with a letter; set fullnameOverride, as to gpuscope
+{{- end -}}
+{{- range $category, $keys := $v.categories -}}
+{{- range $key := list "interval" "processesInterval" -}}
+{{- if and (hasKey $keys $key) (not (regexMatch "[1-9]" (get $keys $key))) }}
+- categories.{{ $category }}.{{ $key }}: it has to be longer than 0
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if $agent.enabled -}}
 {{- if and (include "gpuscope.agent.root" .) (or $agent.podSecurityContext.runAsNonRoot $agent.podSecurityContext.runAsUser $agent.securityContext.runAsNonRoot $agent.securityContext.runAsUser) }}
 - agent.podSecurityContext: kubelet's socket and the kernel log belong to root, and the agent would get no answer as another user; set podResources.enabled=false and hostAccess.kernelLog=off, or leave runAsUser and runAsNonRoot away
@@ -17,12 +27,17 @@
 {{- if and (eq $agent.web.scheme "https") (not $agent.web.configSecret) }}
 - agent.web.scheme: https needs agent.web.configSecret, a Secret with web.yaml and the certificate
 {{- end -}}
-{{- if and (hasKey $agent.config "web") (or (hasKey $agent.config.web "listen-address") (hasKey $agent.config.web "telemetry-path")) }}
-- agent.config.web: the chart sets address and path, which probes and monitors rely on; use agent.port
-{{- end -}}
+{{- include "gpuscope.overruled" (dict "component" "agent" "values" $agent "flags" (include "gpuscope.agent.args" .)) -}}
 {{- end -}}
 {{- if include "gpuscope.collector.enabled" . -}}
 {{- $lease := include "gpuscope.collector.lease" . -}}
+{{- include "gpuscope.overruled" (dict "component" "collector" "values" $collector "flags" (include "gpuscope.collector.args" .)) -}}
+{{- if and (include "gpuscope.collector.rbac" .) (not $collector.serviceAccount.create) (not $collector.serviceAccount.name) }}
+- collector.serviceAccount.name: without it the roles would go to the account default, which every pod of the namespace has; name an account that is there, or set collector.rbac.create=false
+{{- end -}}
+{{- if and $collector.persistence.existingClaim (not $collector.persistence.enabled) }}
+- collector.persistence.existingClaim: it is not used while collector.persistence.enabled is false; set it to true
+{{- end -}}
 {{- if not (or $collector.kubernetes.enabled $collector.slurm.enabled) }}
 - collector: it follows no scheduler; set collector.kubernetes.enabled=true or collector.slurm.enabled=true, or collector.enabled=false
 {{- end -}}
@@ -48,6 +63,9 @@
 {{- end -}}
 {{- end -}}
 {{- range $name, $times := dict "agent" $v.monitor.agent "collector" $v.monitor.collector -}}
+{{- if not (and (regexMatch "[1-9]" $times.interval) (regexMatch "[1-9]" $times.scrapeTimeout)) }}
+- monitor.{{ $name }}.interval: interval and scrapeTimeout have to be longer than 0
+{{- end -}}
 {{- if gt (int (include "gpuscope.seconds" $times.scrapeTimeout)) (int (include "gpuscope.seconds" $times.interval)) }}
 - monitor.{{ $name }}.scrapeTimeout: {{ $times.scrapeTimeout }} is longer than monitor.{{ $name }}.interval, {{ $times.interval }}, which the Prometheus operator refuses
 {{- end -}}
@@ -80,6 +98,31 @@
 {{- if and (eq .matcherStrategy "OnNamespaceExceptForAlertmanagerNamespace") (not .namespace) }}
 - alertmanagerConfig.namespace: with OnNamespaceExceptForAlertmanagerNamespace it has to be the namespace of the Alertmanager
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Settings in a component's file that a flag of the chart would overrule: component, values, flags. */}}
+{{- define "gpuscope.overruled" -}}
+{{- $component := .component -}}
+{{- $config := .values.config -}}
+{{- $web := default dict $config.web -}}
+{{- if not (kindIs "map" $web) }}
+- {{ $component }}.config.web: it is a mapping, such as {max-connections: 50}
+{{- else if hasKey $web "telemetry-path" }}
+- {{ $component }}.config.web.telemetry-path: probes and monitors rely on /metrics; leave it away
+{{- end -}}
+{{- range .values.extraArgs -}}
+{{- if regexMatch "^--web[.](listen-address|telemetry-path)" . }}
+- {{ $component }}.extraArgs: {{ . }}: probes and monitors rely on address and path; use {{ $component }}.port
+{{- end -}}
+{{- end -}}
+{{- $extra := .values.extraArgs -}}
+{{- range $flag := fromYamlArray .flags -}}
+{{- $key := regexReplaceAll "^--(no-)?|=.*$" $flag "" -}}
+{{- $section := get $config (splitList "." $key | first) -}}
+{{- if and (hasPrefix "--" $flag) (not (has $flag $extra)) (or (hasKey $config $key) (and (kindIs "map" $section) (hasKey $section (splitList "." $key | rest | join ".")))) }}
+- {{ $component }}.config.{{ $key }}: the chart sets it by a flag, which would win; use the chart's own value for it, or {{ $component }}.extraArgs
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -22,7 +22,7 @@
 - --kernel-log=/dev/kmsg
 - --state-dir=/var/lib/gpuscope
 {{- else }}
-- --kernel-log=/host/log/{{ base $host.kernelLogFile }}
+- {{ printf "--kernel-log=/host/log/%s" (base $host.kernelLogFile) | quote }}
 - --state-dir=/var/lib/gpuscope
 {{- end }}
 {{- if $host.mounts }}
@@ -31,7 +31,7 @@
 - --path.rootfs=/host/root
 {{- end }}
 {{- with $agent.jobMappingDir }}
-- --job-mapping-dir={{ . }}
+- {{ printf "--job-mapping-dir=%s" . | quote }}
 {{- end }}
 {{- with int $agent.expectedGpus }}
 - --expected-gpus={{ . }}
@@ -43,7 +43,7 @@
 - --pod-labels={{ $agent.podLabels }}
 {{- end }}
 {{- with $agent.simulate }}
-- --simulate={{ . }}
+- {{ printf "--simulate=%s" . | quote }}
 {{- end }}
 {{- range $agent.extraArgs }}
 - {{ . | quote }}

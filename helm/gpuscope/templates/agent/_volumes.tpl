@@ -34,7 +34,8 @@
 - {name: nvidia-devices, path: /dev/null, mountPath: /var/run/nvidia-container-devices/all, type: ""}
 {{- end }}
 {{- if and (not $agent.simulate) (eq $agent.gpu.access "host") }}
-- {name: driver, path: {{ $agent.gpu.driverRoot | quote }}, mountPath: /host/driver, type: Directory}
+{{- /* NVML alone: a folder of libraries would bring the node's libc along, which Python in the container cannot take. */}}
+- {name: driver, path: {{ printf "%s/libnvidia-ml.so.1" (trimSuffix "/" $agent.gpu.driverRoot) | quote }}, mountPath: /host/driver/libnvidia-ml.so.1, type: File}
 - {name: dev, path: /dev, mountPath: /dev, type: "", writable: true}
 {{- end }}
 {{- end -}}
@@ -83,12 +84,12 @@
 {{- if .Values.agent.config }}
 - name: config
   configMap:
-    name: {{ include "gpuscope.fullname" . }}-agent
+    name: {{ printf "%s-agent" (include "gpuscope.fullname" .) | quote }}
 {{- end }}
 {{- with .Values.agent.web.configSecret }}
 - name: web
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     defaultMode: 0440
 {{- end }}
 {{- range fromYamlArray (include "gpuscope.agent.hostPaths" .) }}

@@ -30,9 +30,9 @@
 - --log.format={{ $collector.logFormat }}
 {{- if $collector.kubernetes.enabled }}
 - --kubernetes
-- --kubernetes.team-label={{ $collector.kubernetes.teamLabel }}
+- {{ printf "--kubernetes.team-label=%s" $collector.kubernetes.teamLabel | quote }}
 {{- range $collector.kubernetes.namespaces }}
-- --kubernetes.namespace={{ . }}
+- {{ printf "--kubernetes.namespace=%s" . | quote }}
 {{- end }}
 {{- if not $collector.kubernetes.resourceClaims }}
 - --no-kubernetes.resource-claims
@@ -44,7 +44,7 @@
 {{- if $collector.slurm.enabled }}
 - --slurm
 {{- with $collector.slurm.commands }}
-- --slurm.commands={{ . }}
+- {{ printf "--slurm.commands=%s" . | quote }}
 {{- end }}
 {{- end }}
 - --interval={{ .Values.categories.training.interval }}
@@ -59,11 +59,11 @@
 - --state-file=/var/lib/gpuscope/jobs.sqlite
 {{- $agents := fromYamlArray (include "gpuscope.collector.agents" .) }}
 {{- range $agents }}
-- --agents={{ . }}
+- {{ printf "--agents=%s" . | quote }}
 {{- end }}
 {{- if $agents }}
 {{- with $collector.agents.user }}
-- --agents.user={{ . }}
+- {{ printf "--agents.user=%s" . | quote }}
 {{- end }}
 {{- if $collector.agents.secret }}
 {{- $flags := dict "password" "password-file" "ca.crt" "ca-file" "tls.crt" "cert-file" "tls.key" "key-file" }}
@@ -114,7 +114,7 @@
 - name: state
 {{- if .Values.collector.persistence.enabled }}
   persistentVolumeClaim:
-    claimName: {{ default (printf "%s-collector" (include "gpuscope.fullname" .)) .Values.collector.persistence.existingClaim }}
+    claimName: {{ default (printf "%s-collector" (include "gpuscope.fullname" .)) .Values.collector.persistence.existingClaim | quote }}
 {{- else }}
   emptyDir:
     sizeLimit: 1Gi
@@ -122,25 +122,25 @@
 {{- if .Values.collector.config }}
 - name: config
   configMap:
-    name: {{ include "gpuscope.fullname" . }}-collector
+    name: {{ printf "%s-collector" (include "gpuscope.fullname" .) | quote }}
 {{- end }}
 {{- with .Values.collector.web.configSecret }}
 - name: web
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     defaultMode: 0440
 {{- end }}
 {{- with .Values.collector.agents.secret }}
 - name: agents
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     defaultMode: 0440
 {{- end }}
 {{- if .Values.collector.slurm.enabled }}
 {{- with .Values.collector.slurm.configSecret }}
 - name: slurm
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     defaultMode: 0440
 {{- end }}
 {{- end }}

@@ -39,8 +39,8 @@
 
 {{- define "gpuscope.collector.subjects" -}}
 - kind: ServiceAccount
-  name: {{ include "gpuscope.serviceAccountName" (dict "root" . "component" "collector") }}
-  namespace: {{ include "gpuscope.namespace" . }}
+  name: {{ include "gpuscope.serviceAccountName" (dict "root" . "component" "collector") | quote }}
+  namespace: {{ include "gpuscope.namespace" . | quote }}
 {{- end -}}
 
 {{/* Whether roles are made at all. */}}

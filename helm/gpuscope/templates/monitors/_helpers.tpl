@@ -65,7 +65,7 @@ metadata:
   {{- include "gpuscope.metadata" (dict "root" .root "component" .component "name" (printf "%s-%s" (include "gpuscope.fullname" .root) .component) "namespace" $monitor.namespace "labels" $monitor.labels "annotations" $monitor.annotations) | nindent 2 }}
 spec:
   namespaceSelector:
-    matchNames: [{{ include "gpuscope.namespace" .root }}]
+    matchNames: [{{ include "gpuscope.namespace" .root | quote }}]
   selector:
     matchLabels:
       {{- include "gpuscope.selector" (dict "root" .root "component" .component) | nindent 6 }}
