@@ -4,6 +4,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -133,6 +134,19 @@ def test_probes_are_patient_and_only_readiness_asks_about_the_driver() -> None:
     assert "tcpSocket" in pods(objects("all-access"))["agent"]["containers"][0]["livenessProbe"]
 
 
+def test_kubelet_is_not_asked_for_a_password() -> None:
+    """It has none: it would be told 401, and restart the pod for ever."""
+    for component in ("agent", "collector"):
+        secret = f"{component}.web.configSecret=web"
+        for setting, kind in ((secret, "tcpSocket"), (f"{secret},{component}.probes.handler=http", "httpGet")):
+            found = pods(objects("", setting, *LEAN))
+            for name, spec in found.items():
+                for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                    for container in spec["containers"]:
+                        wanted = kind if name == component else "httpGet"
+                        assert name == "test" or wanted in container[probe]
+
+
 def _port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -201,6 +215,35 @@ def test_the_test_pod_fails_where_nobody_answers() -> None:
     assert nobody.returncode == 1
     assert "has no addresses: no pod runs" in nobody.stdout
     assert _test_pod("agents?=http://gpuscope.invalid:1", patience_s=0).returncode == 0
+
+
+def test_the_test_pod_says_it_before_its_time_is_over() -> None:
+    """Several targets share one patience; else the pod would be ended at its deadline with nothing said."""
+    (pod,) = [one for one in of_kind("Pod", objects()) if one["metadata"]["name"] == "gpu-gpuscope-test"]
+    numbers = {name: int(value) for name, value in re.findall(r"^([A-Z_]+) = (\d+)", SCRIPT.read_text("utf-8"), re.M)}
+    longest = numbers["PATIENCE_S"] + 4 * numbers["TIMEOUT_S"]
+    assert longest < pod["spec"]["activeDeadlineSeconds"]
+    silent = [f"{kind}=http://127.0.0.1:{_port()}" for kind in ("agents", "collector")]
+    done = _test_pod(*silent, patience_s=2)
+    assert done.returncode == 1
+    assert done.stdout.count("1 of 1 are not well") == 2
+
+
+def test_the_test_pod_takes_an_answer_that_breaks_off_for_none() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\ngpuscope_up 1\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        done = _test_pod(f"agents=http://127.0.0.1:{server.getsockname()[1]}", patience_s=0)
+        thread.join(60)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.parametrize("case", ["", *CASES])

@@ -34,7 +34,7 @@ they do, and a Deployment with pods that are never ready would never be complete
 {{- $probes := .values.probes -}}
 {{- $healthy := dict "httpGet" (dict "path" "/-/healthy" "port" "metrics" "scheme" (upper .values.web.scheme)) -}}
 {{- $ready := dict "httpGet" (dict "path" (ternary "/-/healthy" "/-/ready" (default false .alike)) "port" "metrics" "scheme" (upper .values.web.scheme)) -}}
-{{- if eq $probes.handler "tcp" -}}
+{{- if or (eq $probes.handler "tcp") (and (eq $probes.handler "auto") .values.web.configSecret) -}}
 {{- $healthy = dict "tcpSocket" (dict "port" "metrics") -}}
 {{- $ready = $healthy -}}
 {{- end -}}
