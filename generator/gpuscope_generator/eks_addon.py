@@ -120,6 +120,7 @@ def _sources(chart: Path) -> list[Path]:
 
 def _leave_out_hooks(variant: Path) -> None:
     shutil.rmtree(variant / "ci", ignore_errors=True)
+    shutil.rmtree(variant / "files", ignore_errors=True)
     for path in _sources(variant):
         if RULES[0][0].search(path.read_text(encoding="utf-8")) and "tests" in path.relative_to(variant).parts:
             path.unlink()
@@ -129,6 +130,8 @@ def _set_defaults(values: Path, image: Mapping[str, str]) -> None:
     """Changes defaults in place, so that comments stay."""
     text = values.read_text(encoding="utf-8")
     text, changed = re.subn(r"^managedBy: .*$", "managedBy: EKS", text, flags=re.MULTILINE)
+    # Notes speak of the test, which is not in here.
+    text = re.sub(r"(^tests:\n(?:  #.*\n)*  enabled: )true$", r"\1false", text, flags=re.MULTILINE)
     start = text.find("\nimage:\n") + 1
     end = re.compile(r"^\S", re.MULTILINE).search(text, start + len("image:\n"))
     if changed != 1 or not start or not end:

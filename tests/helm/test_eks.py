@@ -58,6 +58,13 @@ def test_objects_say_who_manages_them(helm: Path, variant: Path) -> None:
     assert found == {"EKS"}
 
 
+def test_nothing_speaks_of_the_test_that_was_left_out(variant: Path) -> None:
+    values = yaml.safe_load((variant / "values.yaml").read_text(encoding="utf-8"))
+    assert values["tests"]["enabled"] is False
+    assert not (variant / "files").exists()
+    assert not (variant / "templates/tests").exists() or not list((variant / "templates/tests").iterdir())
+
+
 def test_configuration_values_are_checked(helm: Path, variant: Path) -> None:
     # EKS serves this file to those who configure the add-on.
     assert (variant / "values.schema.json").is_file()

@@ -28,6 +28,11 @@ WRONG = [
     ("namespaceOverride=a_b", "namespaceOverride"),
     ("image.registry=https://registry.example.org", "image.registry"),
     ("global.imageRegistry=https://registry.example.org", "global.imageRegistry"),
+    ("rules.extraLabels.a\\.b=c", "a.b"),
+    ("rules.extraAnnotations.a-b=c", "a-b"),
+    ("rules.perAlert.GpuFirmwareFault.labels.1a=c", "1a"),
+    ("rules.extraGroups[0].rules[0].alert=Ours", "name"),
+    ("rules.extraGroups[0].name=ours", "rules"),
     ("agent.gpuNodes[0].value=x", "agent.gpuNodes"),
     ("agent.gpuNodes[0].values={a}", "agent.gpuNodes"),
 ]
@@ -48,9 +53,10 @@ APART = [
 ]
 
 
+@pytest.mark.parametrize("version", HELMS)
 @pytest.mark.parametrize(("setting", "key"), WRONG, ids=[one for one, _ in WRONG])
-def test_what_kubernetes_would_refuse_later_is_refused_now(setting: str, key: str) -> None:
-    done = attempt("", setting)
+def test_what_others_would_refuse_later_is_refused_now(setting: str, key: str, version: str) -> None:
+    done = attempt("", setting, version=version)
     assert done.returncode != 0
     assert key in done.stderr.replace("/", ".")
 

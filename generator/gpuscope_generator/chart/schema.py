@@ -12,6 +12,7 @@ __all__ = ["OFF", "schema_text"]
 
 OFF: tuple[str | bool, ...] = ("off", False)
 """A bare ``off`` is false in YAML 1.1, which Helm reads."""
+_LABEL = "^[a-zA-Z_][a-zA-Z0-9_]*$"
 _SWITCH = ["auto", "true", "false", True, False]
 _TEXT = {"type": "string"}
 _NODE_LABEL = {
@@ -87,6 +88,9 @@ def _definitions(files: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         },
         "port": {"type": "integer", "minimum": 1, "maximum": 65535},
         "texts": {"type": "object", "additionalProperties": _TEXT},
+        # One name that Prometheus refuses, and it loads nothing of the whole file.
+        "labels": {"type": "object", "propertyNames": {"pattern": _LABEL}, "additionalProperties": _TEXT},
+        "ruleGroups": {"type": "array", "items": _named("name") | {"required": ["name", "rules"]}},
         "strings": listed,
         "names": {"type": "array", "items": _TEXT | {"minLength": 1}},
         "paths": {"type": "array", "items": _TEXT | {"pattern": "^/."}},
@@ -103,8 +107,8 @@ def _definitions(files: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
             "type": "object",
             "additionalProperties": False,
             "properties": {
-                "labels": {"$ref": "#/definitions/texts"},
-                "annotations": {"$ref": "#/definitions/texts"},
+                "labels": {"$ref": "#/definitions/labels"},
+                "annotations": {"$ref": "#/definitions/labels"},
                 "for": {"$ref": "#/definitions/duration"},
             },
         },
