@@ -86,7 +86,8 @@ class ApiServer:
 
     def node(self, name: str, labels: dict[str, str], taints: list[dict[str, str]] | None = None) -> None:
         """Adds a node; DaemonSets that are there already do not notice."""
-        meta = {"name": name, "labels": labels}
+        # Kubelet says of every node what system it has.
+        meta = {"name": name, "labels": {"kubernetes.io/os": "linux"} | labels}
         self.put(("", "nodes", "", name), {"apiVersion": "v1", "kind": "Node", "metadata": meta,
                                            "spec": {"taints": taints or []}})  # fmt: skip
 
