@@ -2,7 +2,8 @@
 
 `make look` runs it. It waits until every panel that must have data has some, and fails on an error in the console, a
 failed query, a panel that cannot be drawn, and a panel without data that ``bench/look.yaml`` does not allow. A page with
-any of these is drawn once more: only what is there twice counts. Pictures lie in build/look/.
+any of these is drawn once more: only what is there twice counts, and an empty panel only while Prometheus has data for it.
+Pictures lie in build/look/.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import requests
-from arrival import wait_for_data
+from arrival import missing_data, wait_for_data
 from chromium import find as find_chromium
 from started import free_port, running, wait_for
 
@@ -96,6 +97,7 @@ def main() -> int:
         if again:
             print(f"{len(again)} pages once more", file=sys.stderr)
             _look(again)
+        allowed |= _gone(pages, allowed, url, options)
         if demo is not None and demo.poll() is not None:
             print(f"the cluster ended while the boards were drawn; its last words stand in {OUT}/cluster.log")
             return 1
@@ -218,6 +220,18 @@ def _look(pages: Sequence[Page]) -> None:
             print(f"{found['name']}: {len(found['panels'])} panels in {found['took_s']:.1f} s", file=sys.stderr)
     if process.returncode:
         raise SystemExit(f"look: Chromium could not be driven: exit code {process.returncode}")
+
+
+def _gone(pages: Sequence[Page], allowed: Mapping[str, str], url: str, options: argparse.Namespace) -> dict[str, str]:
+    """Panels that had data and are empty now in Prometheus itself, as free GPUs while none is free: nothing to draw."""
+    full = _full(pages)
+    if not any(True for page in pages for _ in _page_findings(page, allowed, full)):
+        return {}
+    missing = missing_data(url, options.allow_empty, options.profile, options.range)
+    empty = {key: "It has no data at this moment." for key, status in missing.items() if status == "empty"}
+    if empty:
+        print(f"without data by now: {', '.join(empty)}", file=sys.stderr)
+    return empty
 
 
 def _full(pages: Sequence[Page]) -> set[tuple[str, str]]:
