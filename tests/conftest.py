@@ -25,6 +25,11 @@ def pytest_configure() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Stories of simulated hours come first: each takes minutes, and at the end one worker would be alone with them."""
+    items.sort(key=lambda item: "stories" not in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def promtool() -> Callable[[str], str]:
     """Runs ``promtool check metrics`` on a text; returns what it complains about, nothing when all is well."""
