@@ -101,7 +101,8 @@ def test_once_shows_a_fleet_through_prometheus_and_leaves_nothing_behind() -> No
     assert int(nodes) >= 2
     assert "└ 3g.40gb" in result.stdout
     assert re.search(r"collector +http://127\.0\.0\.1:\d+/api/v1/jobs  on a simulated Slurm", result.stdout)
-    assert re.search(r"training +llama-70b-pretrain ", result.stdout)
+    # Jobs come and go in minutes; at any moment one trains, waits or recovers.
+    assert re.search(r"(training|queued|recovering) +[a-z][a-z0-9-]+ +\S", result.stdout)
     assert re.search(r"✓ the exporters around them are scraped: (\d+) of \1\b", result.stdout)
     assert re.search(r"✓ they know the agents' pods: [1-9]\d* of [1-9]\d* allocations", result.stdout)
     assert re.search(r"✓ jobs are counted: [1-9]\d* live, [1-9]\d* ended", result.stdout)
