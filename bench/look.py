@@ -97,10 +97,10 @@ def main() -> int:
         if again:
             print(f"{len(again)} pages once more", file=sys.stderr)
             _look(again)
-        allowed |= _gone(pages, allowed, url, options)
         if demo is not None and demo.poll() is not None:
             print(f"the cluster ended while the boards were drawn; its last words stand in {OUT}/cluster.log")
             return 1
+        allowed |= _gone(pages, allowed, url, options)
     findings = [finding for page in pages for finding in _page_findings(page, allowed, _full(pages))]
     _report(pages, findings)
     if options.pictures and not findings:
@@ -225,7 +225,7 @@ def _look(pages: Sequence[Page]) -> None:
 def _gone(pages: Sequence[Page], allowed: Mapping[str, str], url: str, options: argparse.Namespace) -> dict[str, str]:
     """Panels that had data and are empty now in Prometheus itself, as free GPUs while none is free: nothing to draw."""
     full = _full(pages)
-    if not any(True for page in pages for _ in _page_findings(page, allowed, full)):
+    if not any(any(_page_findings(page, allowed, full)) for page in pages):
         return {}
     missing = missing_data(url, options.allow_empty, options.profile, options.range)
     empty = {key: "It has no data at this moment." for key, status in missing.items() if status == "empty"}
