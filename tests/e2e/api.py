@@ -37,6 +37,7 @@ KINDS = [
     ("apps", "v1", "daemonsets", "DaemonSet", True),
     ("apps", "v1", "deployments", "Deployment", True),
     ("apps", "v1", "replicasets", "ReplicaSet", True),
+    ("coordination.k8s.io", "v1", "leases", "Lease", True),
     ("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", True),
     ("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", True),
     ("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", False),
@@ -59,7 +60,8 @@ class _Http(ThreadingHTTPServer):
 class ApiServer:
     """The store, and what a test can change about it."""
 
-    def __init__(self, without: tuple[str, ...] = ()) -> None:
+    def __init__(self, without: tuple[str, ...] = (), version: str = "v1.33.0-of-a-test") -> None:
+        self.version = version
         self.kinds = [kind for kind in KINDS if kind[0] not in without]
         self.objects: dict[Key, Object] = {}
         self.metrics = {
@@ -302,7 +304,7 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
 
 def _discovery(server: ApiServer, path: str) -> Object | None:
     if path == "/version":
-        return {"major": "1", "minor": "33", "gitVersion": "v1.33.0-of-a-test", "platform": "linux/amd64"}
+        return {"major": "1", "minor": "33", "gitVersion": server.version, "platform": "linux/amd64"}
     if path == "/api":
         return {"kind": "APIVersions", "versions": ["v1"]}
     groups = sorted({(kind[0], kind[1]) for kind in server.kinds})

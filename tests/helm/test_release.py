@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.helm.api_server import Cluster, api_server
+from tests.e2e.api import ApiServer
+from tests.helm.api_server import api_server
 from tests.helm.charts import (
     CASES,
     CHART,
@@ -74,14 +75,19 @@ def _helm(version: str, config: Path, *arguments: str | Path) -> str:
     return done.stdout
 
 
-def _records(cluster: Cluster) -> list[int]:
+def _records(cluster: ApiServer) -> list[int]:
     """Bytes of each record of a release."""
-    kept = [one for (plural, _, _), one in cluster.kept.items() if plural == "secrets"]
+    kept = [one for (_, plural, _, _), one in cluster.objects.items() if plural == "secrets"]
     return [len(base64.b64decode(one["data"]["release"])) for one in kept]
 
 
-def _kept(cluster: Cluster) -> set[tuple[str, str]]:
-    return {(one["kind"], name) for (plural, _, name), one in cluster.kept.items() if plural != "secrets"}
+def _kept(cluster: ApiServer) -> set[tuple[str, str]]:
+    """What Helm sent, without its records; controllers made what has an owner."""
+    return {
+        (one["kind"], name)
+        for (_, plural, _, name), one in cluster.objects.items()
+        if plural != "secrets" and "ownerReferences" not in one["metadata"]
+    }
 
 
 @pytest.mark.parametrize("version", HELMS)
@@ -102,7 +108,7 @@ def test_install_upgrade_and_uninstall_leave_nothing_behind(version: str, tmp_pa
         assert ("ConfigMap", "gpu-gpuscope-board-inference") not in _kept(cluster)
         assert max(_records(cluster)) < LARGEST_RECORD
         _helm(version, config, "uninstall", RELEASE)
-        assert cluster.kept == {}
+        assert cluster.objects == {}
 
 
 @pytest.mark.parametrize("version", HELMS)
@@ -115,7 +121,7 @@ def test_notes_say_what_is_not_there(version: str, tmp_path: Path) -> None:
         assert not {kind for kind, _ in _kept(cluster)} & {"PodMonitor", "PrometheusRule"}
         for line in ("get daemonset gpu-gpuscope-agent", "/d/gpuscope-cluster", "helm test gpu -n monitoring --logs"):
             assert line in notes
-        (agent,) = [one for (plural, _, _), one in cluster.kept.items() if plural == "daemonsets"]
+        (agent,) = [one for (_, plural, _, _), one in cluster.objects.items() if plural == "daemonsets"]
         assert agent["spec"]["template"]["metadata"]["annotations"]["prometheus.io/scrape"] == "true"
 
 
