@@ -321,6 +321,28 @@ def test_a_child_that_ends_is_reported_with_its_last_lines(tmp_path: Path) -> No
             children.check()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_a_program_is_started_forgets_it_not(tmp_path: Path, monkeypatch, number) -> None:
+    """Ctrl-C in the moment between fork and the note that there is a child."""
+    begun: list[subprocess.Popen[bytes]] = []
+    ordinary = subprocess.Popen
+
+    def interrupted(*arguments: object, **named: object) -> "subprocess.Popen[bytes]":
+        begun.append(ordinary(*arguments, **named))  # type: ignore[call-overload]
+        signal.raise_signal(number)
+        return begun[0]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), Children(tmp_path) as children:
+            children.start("sleeping", ["sleep", "60"])
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
+    assert [process.returncode for process in begun] == [-signal.SIGTERM]
+
+
 def test_a_program_that_cannot_be_had_says_how_to_install_it(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match="without apt-get it cannot be fetched; install prometheus"):

@@ -1,12 +1,14 @@
 """Child processes of the demo: started, watched, and always stopped."""
 
+import contextlib
 import ctypes
 import os
 import signal
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -29,6 +31,27 @@ def free_port() -> int:
 
 def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keeps Ctrl-C and SIGTERM until the block is left: a program that was started is not forgotten half-way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept: list[int] = []
+    ordinary = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        for number, handler in ordinary.items():
+            if callable(handler):
+                signal.signal(number, lambda number, _: kept.append(number))
+        yield
+    finally:
+        for number, handler in ordinary.items():
+            if callable(handler):
+                signal.signal(number, handler)
+        for number in kept[:1]:
+            signal.raise_signal(number)
 
 
 class Child:
@@ -79,7 +102,7 @@ class Children:
     ) -> Child:
         """Starts a program, in a folder where that matters; it also ends when this process is killed."""
         output = self._folder / f"{name}.log"
-        with output.open("wb") as stream:
+        with _uninterrupted(), output.open("wb") as stream:
             process = subprocess.Popen(  # noqa: S603
                 list(command),
                 stdin=subprocess.DEVNULL,
@@ -91,8 +114,8 @@ class Children:
                 start_new_session=True,
                 preexec_fn=_die_with_parent if os.name == "posix" else None,
             )
-        child = Child(name, process, output)
-        self._children.append(child)
+            child = Child(name, process, output)
+            self._children.append(child)
         return child
 
     def check(self) -> None:
