@@ -50,8 +50,8 @@ def _uninterrupted() -> Iterator[None]:
         for number, handler in ordinary.items():
             if callable(handler):
                 signal.signal(number, handler)
-        for number in kept[:1]:
-            signal.raise_signal(number)
+        for first in kept[:1]:
+            signal.raise_signal(first)
 
 
 class Child:
