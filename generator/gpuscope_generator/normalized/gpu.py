@@ -42,6 +42,7 @@ __all__ = [
     "UP",
     "XID_ERRORS",
     "XID_ERRORS_HOURLY",
+    "XID_WITNESS",
 ]
 
 GPU = ("cluster", "node", "gpu", "uuid")
@@ -125,17 +126,20 @@ THROTTLED = gauge(
     meaning="Share of the last five minutes in which clocks were held down, by reason; idleness and settings are none.",
 )
 
+XID_WITNESS = "79"
+"""The code that is recorded from 0 on: where it was there, the agent was, and told of this GPU."""
 XID_ERRORS = counter(
     "gpu:xid_errors_total:union",
     *GPU,
     "xid",
-    meaning="XID errors by code. dcgm-exporter publishes no counter: from it there is only XID_ERRORS_HOURLY.",
+    meaning="XID errors by code, of codes that happened; 79 is there from 0 on, and tells that errors are counted. "
+    "dcgm-exporter publishes no counter: from it there is only gpu:xid_errors:increase1h.",
 )
 XID_ERRORS_HOURLY = gauge(
     "gpu:xid_errors:increase1h",
     *GPU,
     "xid",
-    meaning="XID errors of the last hour by code; a lower bound from dcgm-exporter.",
+    meaning="XID errors of the last hour by code, of codes that happened, and of 79; a lower bound from dcgm-exporter.",
 )
 ECC_ERRORS = counter(
     "gpu:ecc_errors_total:union", *GPU, "severity", meaning="ECC errors since the last reset: corrected, uncorrected."

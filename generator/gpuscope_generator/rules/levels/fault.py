@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpuscope.catalogue.xid_table import xid_rows
 from gpuscope_generator.normalized import fault, gpu
 from gpuscope_generator.normalized.gpu import GPU
 from gpuscope_generator.promql import (
@@ -26,8 +25,6 @@ __all__ = ["fault_rules"]
 _WINDOW = "10m"
 _MOMENT = "2m"
 """Who holds a GPU is asked at most this long after a fault: later somebody else may have it."""
-_WITNESS = "79"
-"""A code that the agent counts from 0 on: where it was there, the agent was, and told of this GPU."""
 _WHERE = ("cluster", "node", "uuid")
 _WORK = ("cluster", *fault.HOLDER)
 
@@ -51,19 +48,18 @@ def fault_rules(settings: Settings) -> RuleFile:
 def happened(counter: Selector[Counter], window: str) -> Vector:
     """XID errors of a window, in whole events where the counter did not begin anew; nothing where there are none.
 
-    Codes that are not counted from 0 on appear with their first event. They count only where the agent told of the GPU
-    at the beginning of the window: a scrape that failed is no event, and neither is a restart.
+    All codes but one appear with their first event. They count only where the agent told of the GPU at the beginning
+    of the window: a scrape that failed is no event, and neither is a restart.
 
     Args:
         counter: ``XID_ERRORS``, or some codes of it.
         window: such as ``10m``.
     """
-    witness = select(gpu.XID_ERRORS, xid=_WITNESS)
-    from_zero = "|".join(row["code"] for row in xid_rows() if row["critical"] == "true")
-    rare = counter.also(Matcher("xid", "!~", from_zero))
+    witness = select(gpu.XID_ERRORS, xid=gpu.XID_WITNESS)
+    others = counter.also(Matcher("xid", "!=", gpu.XID_WITNESS))
 
     def appeared(ago: str) -> Vector:
-        return rare.unless(rare.offset(ago)).and_(witness.offset(ago), on=_WHERE).compare(">", 0)
+        return others.unless(others.offset(ago)).and_(witness.offset(ago), on=_WHERE).compare(">", 0)
 
     risen = (counter - counter.offset(window)).compare(">", 0)
     # After a restart of the agent the difference says nothing.

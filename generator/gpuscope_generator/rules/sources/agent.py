@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuscope.catalogue import clocks, xid
 from gpuscope.catalogue.metric import Kind, Metric
-from gpuscope_generator.normalized.gpu import GPU
+from gpuscope_generator.normalized.gpu import GPU, XID_WITNESS
 from gpuscope_generator.promql import (
     Counter,
     Gauge,
@@ -25,6 +26,8 @@ from gpuscope_generator.settings import Settings
 __all__ = ["SOURCE", "Agent"]
 
 SOURCE = "gpuscope"
+_ONE_OF_MANY = {xid.XID_ERRORS.name: {"xid": XID_WITNESS}, clocks.EVENT_ACTIVE.name: {"reason": "idle"}}
+"""Labels of a series that the agent has of every GPU of which it has the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,9 @@ class Agent:
 
     def knows(self, metric: Metric, *conditions: Matcher, **equal: str) -> Vector:
         """Series whose ``cluster`` and ``uuid`` say which GPUs the agent has this metric of."""
-        raw = self.raw(metric, *conditions, **equal)
+        # One series a GPU tells as much as one for each state, reason or code.
+        one = {metric.extra[-1]: metric.states[0]} if metric.states else _ONE_OF_MANY.get(metric.name, {})
+        raw = self.raw(metric, *conditions, **(one | equal))
         if self.settings.cluster_label == "cluster":
             return raw
         return label_replace(raw, "cluster", "$1", self.settings.cluster_label, "(.+)")

@@ -40,7 +40,7 @@ def dcgm_rules(settings: Settings) -> RuleFile:
     """Rules that make normalized series of what dcgm-exporter publishes, except where our agent tells the same."""
     agent = Agent(settings)
     dcgm = Dcgm(settings, agent)
-    rules = (
+    states = (
         *_state(dcgm),
         *(
             recording(reading.target, dcgm.reading(reading.metric, *reading.extra, equal=dict(reading.equal)))
@@ -51,16 +51,18 @@ def dcgm_rules(settings: Settings) -> RuleFile:
             for reading in PARTITIONED_READINGS
         ),
         *_computed(dcgm),
-        *_traffic(dcgm),
-        *dcgm_events(dcgm),
-        *_owners(dcgm),
-        *dcgm_instances(dcgm),
     )
+    # Groups are evaluated beside each other: with 10,000 GPUs one alone would take too much of its interval.
+    groups = {"": states, "-events": (*_traffic(dcgm), *dcgm_events(dcgm)), "-owners": _owners(dcgm)}
+    groups["-instances"] = dcgm_instances(dcgm)
     return RuleFile(
         path="recording/dcgm.yaml",
         comment="From dcgm-exporter, with field names before and since DCGM 4.6, to normalized series of GPUs and "
         "MIG instances. Where the gpuscope agent tells the same of a GPU, it counts and this does not.",
-        groups=(Group("gpuscope-normalize-dcgm", settings.intervals.normalize, rules),),
+        groups=tuple(
+            Group(f"gpuscope-normalize-dcgm{name}", settings.intervals.normalize, rules)
+            for name, rules in groups.items()
+        ),
     )
 
 
@@ -81,11 +83,10 @@ def _state(dcgm: Dcgm) -> tuple[Recording, ...]:
 
 
 def _actions(dcgm: Dcgm) -> Vector:
-    code = dcgm.reading(recovery.RECOVERY_ACTION)
+    code = dcgm.reading(recovery.RECOVERY_ACTION, yields_to=())
     actions = recovery.RECOVERY_ACTION.states
-    return first_of(
-        *(labelled(code.compare("==", number, as_bool=True), action=action) for number, action in enumerate(actions))
-    )
+    each = (labelled(code.compare("==", number, as_bool=True), action=action) for number, action in enumerate(actions))
+    return dcgm.agent.yields(first_of(*each), recovery.RECOVERY_ACTION)
 
 
 def _computed(dcgm: Dcgm) -> tuple[Recording, ...]:

@@ -60,7 +60,7 @@ class Dcgm:
         *extra: str,
         equal: Mapping[str, str] | None = None,
         only: Matcher | None = None,
-        yields_to: tuple[Metric, ...] = (),
+        yields_to: tuple[Metric, ...] | None = None,
     ) -> Vector:
         """One series a GPU of the fields that stand for a metric of ours, in our unit.
 
@@ -72,7 +72,7 @@ class Dcgm:
             extra: labels beside those of the GPU, which the fields stand for.
             equal: labels that the fields must stand for.
             only: whole GPUs, or instances.
-            yields_to: where the agent has one of these, this is absent; the metric itself where none is given.
+            yields_to: where the agent has one of these, this is absent; by default the metric itself.
         """
         wanted = dict(equal or {})
         conditions = () if only is None else (only,)
@@ -85,7 +85,7 @@ class Dcgm:
             for values, raw in by_labels.items()
         )
         result = first_of(*found)
-        for other in yields_to or (metric,):
+        for other in (metric,) if yields_to is None else yields_to:
             result = self.agent.yields(result, other, **(wanted if other is metric else {}))
         return _scaled(result, metric)
 

@@ -21,6 +21,7 @@ from gpuscope_generator.promql import (
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
 from gpuscope_generator.rules.sources.agent import Agent
+from gpuscope_generator.rules.sources.canonical import clustered
 from gpuscope_generator.rules.sources.lustre import lustre_client_rules
 from gpuscope_generator.settings import Settings
 
@@ -50,16 +51,18 @@ def filesystem_rules(settings: Settings) -> RuleFile:
     )
 
 
-def told(settings: Settings, metric: Metric, *labels: str) -> Vector:
+def told(settings: Settings, metric: Metric, *labels: str, **equal: str) -> Vector:
     """1 for what the agent tells itself: other sources are left out there.
 
     Args:
         settings: for the label of the cluster.
         metric: of the agent.
         labels: what identifies it, such as cluster, node and filesystem.
+        equal: chooses one of many series of the same thing.
     """
     agent = Agent(settings)
-    return group_by(agent.named(agent.raw(metric)), *labels)
+    raw = agent.raw(metric, **equal)
+    return group_by(agent.named(raw) if "node" in labels else clustered(raw, settings), *labels)
 
 
 def elsewhere_known(series: Gauge | Info) -> Vector:

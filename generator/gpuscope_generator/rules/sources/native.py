@@ -32,12 +32,12 @@ from gpuscope_generator.promql import (
     max_by,
     on,
     rate,
+    select,
     sum_by,
 )
 from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
 from gpuscope_generator.rules.sources.agent import SOURCE, Agent
 from gpuscope_generator.rules.sources.canonical import of_source
-from gpuscope_generator.rules.sources.events import risen
 from gpuscope_generator.rules.sources.native_mig import native_instances
 from gpuscope_generator.rules.sources.ownership import owners
 from gpuscope_generator.rules.sources.readings import PARTITIONED_READINGS, READINGS, RECOVERY
@@ -52,22 +52,24 @@ _NO_THROTTLING = Matcher("reason", "!~", "idle|applications_clocks_setting|displ
 def native_rules(settings: Settings) -> RuleFile:
     """Rules that make normalized series of what the agent publishes."""
     agent = Agent(settings)
-    rules = (
+    states = (
         *_state(agent),
         *(
             recording(reading.target, agent.by_gpu(reading.metric, *reading.extra, **reading.equal))
             for reading in (*READINGS, RECOVERY, *PARTITIONED_READINGS)
         ),
         *_computed(agent),
-        *_traffic(agent),
-        *_events(agent),
-        *_owners(agent),
-        *native_instances(agent),
     )
+    # Groups are evaluated beside each other: with 10,000 GPUs one alone would take too much of its interval.
+    groups = {"": states, "-events": (*_traffic(agent), *_events(agent)), "-owners": _owners(agent)}
+    groups["-instances"] = native_instances(agent)
     return RuleFile(
         path="recording/gpuscope.yaml",
         comment="From the gpuscope agent to normalized series of GPUs and MIG instances.",
-        groups=(Group("gpuscope-normalize-gpuscope", settings.intervals.normalize, rules),),
+        groups=tuple(
+            Group(f"gpuscope-normalize-gpuscope{name}", settings.intervals.normalize, rules)
+            for name, rules in groups.items()
+        ),
     )
 
 
@@ -119,12 +121,26 @@ def _events(agent: Agent) -> tuple[Recording, ...]:
     active: Selector[Gauge] = of_source(as_gauge(clocks.EVENT_ACTIVE), agent.settings, SOURCE, _NO_THROTTLING)
     # Drivers that keep no time of their own: the share of samples in which the reason was there.
     sampled = agent.yields(agent.named(avg_over_time(active, "5m")), clocks.EVENT_SECONDS)
-    by_part = (*gpu.GPU, "xid", "gi", "ci")
-    counted = agent.counter(xid.XID_ERRORS)
     return (
         recording(gpu.THROTTLED, clamp(held.or_(max_by(sampled, *gpu.GPU, "reason")), high=1)),
-        recording(gpu.XID_ERRORS, sum_by(max_by(agent.named(counted), *by_part), *gpu.GPU, "xid")),
-        recording(gpu.XID_ERRORS_HOURLY, sum_by(max_by(agent.named(risen(counted, "1h")), *by_part), *gpu.GPU, "xid")),
+        *_xids(agent),
+    )
+
+
+def _xids(agent: Agent) -> tuple[Recording, ...]:
+    """The agent counts many codes from 0 on, for every GPU; nearly all of them never happen, and are not recorded."""
+
+    def by_code(counted: Vector) -> Vector:
+        return sum_by(max_by(agent.named(counted), *gpu.GPU, "xid", "gi", "ci"), *gpu.GPU, "xid")
+
+    counted = agent.counter(xid.XID_ERRORS)
+    happened = counted.compare(">", 0).or_(agent.counter(xid.XID_ERRORS, xid=gpu.XID_WITNESS))
+    total = select(gpu.XID_ERRORS)
+    # What was counted an hour ago is read of the agent: rules may be younger than the agents.
+    risen = on(total, "-", by_code(counted.offset("1h").compare(">", 0)), (*gpu.GPU, "xid")).compare(">=", 0)
+    return (
+        recording(gpu.XID_ERRORS, by_code(happened)),
+        recording(gpu.XID_ERRORS_HOURLY, first_of(risen, total)),
     )
 
 

@@ -194,8 +194,22 @@ def engine_file(
         settings: for the interval.
         rules: makes them, that of `Engine.info` first.
     """
+    made = tuple(rules())
+    # Buckets are most of the series, and are evaluated beside the others: one group would take too long.
+    groups = {
+        "": tuple(rule for rule in made if not _is_histogram(rule)),
+        "-latency": tuple(filter(_is_histogram, made)),
+    }
     return RuleFile(
         path=f"recording/{name}.yaml",
         comment=f'From {title} to replicas of model servers and to models, with the label engine="{engine}".',
-        groups=(Group(f"gpuscope-normalize-{name}", settings.intervals.normalize, tuple(rules())),),
+        groups=tuple(
+            Group(f"gpuscope-normalize-{name}{part}", settings.intervals.normalize, some)
+            for part, some in groups.items()
+            if some
+        ),
     )
+
+
+def _is_histogram(rule: Recording) -> bool:
+    return "le" in rule.series.labels
