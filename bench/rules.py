@@ -4,13 +4,16 @@ A real Prometheus scrapes the expositions of a simulated cluster, agents, kube-s
 servers and all, and evaluates the generated rules. Only series that a rule reads are served. What rules read over hours
 and days is then written into the past, so that it is there to be read, and the groups are measured.
 
-    python bench/rules.py [--nodes 1250] [--profile native] [--warm 8] [--minutes 12]
+    python bench/rules.py [--nodes 1250] [--profile native] [--warm 8] [--minutes 12] [--at-rest]
+
+With ``--at-rest`` rules are evaluated seldom while all is gathered, and then each is asked alone: see ``at_rest.py``.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import os
 import re
 import shutil
@@ -23,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import at_rest
 import requests
 import yaml
 from expositions import Exposition, agents, others, serving
@@ -36,7 +40,9 @@ from gpuscope_generator.settings import Settings
 PROGRAMS = Path(__file__).parent.parent / ".cache/programs/usr/bin"
 SHARE = 1 / 3
 """Of its interval that a group may take."""
-MEMORY_LIMIT = 12e9
+MEMORY_LIMIT = 16e9
+SELDOM_S = 150
+"""Between two evaluations while a store is filled that is asked at rest."""
 ROOM = 20e9
 SCRAPE_S = 30
 SHOWN_S = 0.25
@@ -87,6 +93,7 @@ def prometheus(folder: Path) -> Iterator[tuple[str, int]]:
     command: list[object] = ["env", f"GOMEMLIMIT={int(MEMORY_LIMIT * 0.8)}", PROGRAMS / "prometheus"]
     command += [f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}"]
     command += [f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn", "--storage.tsdb.retention.time=40d"]
+    command += ["--web.enable-admin-api"]
     with running(command, log) as process:
         wait_for(f"http://127.0.0.1:{port}/-/ready", process, log)
         yield f"http://127.0.0.1:{port}", process.pid
@@ -139,7 +146,7 @@ def ask(url: str, query: str) -> list[dict[str, Any]]:
     return result
 
 
-def write_past(url: str, folder: Path, step_s: int) -> int:
+def write_past(url: str, data: Path, step_s: int) -> int:
     """Writes blocks with what rules read over hours and days, as if it had always been so; how many samples."""
     now = int(time.time()) // 7200 * 7200
     written = 0
@@ -154,7 +161,7 @@ def write_past(url: str, folder: Path, step_s: int) -> int:
             known = series.get(head, (0, "", ""))[0]
             series[head] = (max(seconds, known), name, row["value"][1])
     for begin in range(now - 86_400, now, 7200):
-        text = folder / "past.om"
+        text = data.parent / "past.om"
         with text.open("w") as out:
             kinds: set[str] = set()
             for head, (seconds, name, value) in sorted(series.items(), key=lambda item: item[1][1]):
@@ -166,7 +173,7 @@ def write_past(url: str, folder: Path, step_s: int) -> int:
                 out.writelines([f"{head} {value} {t}\n" for t in range(begin, begin + 7200, step_s)])
                 written += 7200 // step_s
             out.write("# EOF\n")
-        command = [PROGRAMS / "promtool", "tsdb", "create-blocks-from", "openmetrics", "-q", text, folder / "data"]
+        command = [PROGRAMS / "promtool", "tsdb", "create-blocks-from", "openmetrics", "-q", text, data]
         subprocess.run(command, check=True, timeout=1800)
         text.unlink()
     return written
@@ -207,6 +214,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=12, help="minutes in which the groups are watched")
     parser.add_argument("--scrape-interval", type=int, default=SCRAPE_S, help="seconds between two scrapes")
     parser.add_argument("--rules", type=int, default=3, help="slowest rules of each group to print")
+    parser.add_argument("--at-rest", action="store_true", help="ask each rule alone, with nothing else going on")
     parser.add_argument("--folder", type=Path, help="where to put the store, in place of a temporary folder")
     return parser.parse_args()
 
@@ -248,25 +256,38 @@ def measured(told: Mapping[str, Exposition], jobs: Sequence[Mapping[str, Any]], 
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gpuscope-rules-")))
         if shutil.disk_usage(folder).free < ROOM:
             raise SystemExit(f"{folder}: {ROOM / 1e9:.0f} GB of room are needed")
-        _configure(folder, stack.enter_context(serving(told)), jobs, options.scrape_interval)
+        settings = _seldom() if options.at_rest else Settings()
+        _configure(folder, stack.enter_context(serving(told)), jobs, options.scrape_interval, settings)
         with prometheus(folder) as (url, pid):
             observe(url, pid, options.warm * 60)
-            print(f"the past: {write_past(url, folder, options.scrape_interval):,} samples", flush=True)
+            data = at_rest.snapshot(url, folder) if options.at_rest else folder / "data"
+            at = time.time() - options.scrape_interval
+            print(f"the past: {write_past(url, data, options.scrape_interval):,} samples", flush=True)
+        if options.at_rest:
+            found = at_rest.ask_alone(PROGRAMS / "prometheus", data, at)
+            return 1 if at_rest.report(found, SHARE, options.rules) else 0
         with prometheus(folder) as (url, pid):
             observe(url, pid, 90)
             before = scheduled(pid)
-            found = observe(url, pid, options.minutes * 60)
+            seen = observe(url, pid, options.minutes * 60)
             ran, waited = (after - then for after, then in zip(scheduled(pid), before, strict=True))
             print(f"of the time in which it had work, Prometheus had a core for {ran / max(ran + waited, 1):.2f}")
             up, all_up = (ask(url, f"{how}(up)")[0]["value"][1] for how in ("sum", "count"))
             print(f"{up} of {all_up} targets up, {memory(pid) / 1e9:.1f} GB resident; recorded series by level:")
             for row in ask(url, _BY_LEVEL):
                 print(f"    {row['metric']['level']:12} {int(row['value'][1]):8,}")
-    return 1 if report(found, ran / max(ran + waited, 1), options.rules) else 0
+    return 1 if report(seen, ran / max(ran + waited, 1), options.rules) else 0
 
 
-def _configure(folder: Path, address: str, jobs: Sequence[Mapping[str, Any]], scrape_s: int) -> None:
-    for path, text in rule_texts(Settings()).items():
+def _seldom() -> Settings:
+    rare = dataclasses.replace(Settings().intervals, normalize=SELDOM_S, aggregate=SELDOM_S, slow=SELDOM_S)
+    return dataclasses.replace(Settings(), intervals=rare)
+
+
+def _configure(
+    folder: Path, address: str, jobs: Sequence[Mapping[str, Any]], scrape_s: int, settings: Settings
+) -> None:
+    for path, text in rule_texts(settings).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     config = {

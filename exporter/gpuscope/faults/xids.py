@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuscope.catalogue.xid import WITNESS
 from gpuscope.catalogue.xid_table import XID_FILE, xid_text
 from gpuscope.errors import ConfigError
 from gpuscope.faults.table import choice, code_number, decode, flag, read_rows
@@ -85,13 +86,16 @@ def _parse(name: str, text: str, known: Mapping[int, XidEntry]) -> dict[int, Xid
         if code in found:
             raise ConfigError(f"{place}: code: {code} stands twice")
         base = known.get(code) or XidEntry(code)
+        critical = flag(place, "critical", row.get("critical") or str(base.critical))
+        if code == WITNESS and not critical:
+            raise ConfigError(f"{place}: critical: {code} must be true: by its 0 the rules see that errors are counted")
         found[code] = XidEntry(
             code=code,
             meaning=row.get("meaning") or base.meaning,
             fault_class=choice(place, "class", row.get("class") or base.fault_class, CLASSES),
             action=choice(place, "action", row.get("action") or base.action, ACTIONS),
             recovery=flag(place, "recovery", row.get("recovery") or str(base.recovery)),
-            critical=flag(place, "critical", row.get("critical") or str(base.critical)),
+            critical=critical,
             source=row.get("source") or base.source,
             date=row.get("date") or base.date,
             note=row.get("note") or base.note,

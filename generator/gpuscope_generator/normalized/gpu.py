@@ -1,5 +1,6 @@
 """One series a GPU. Pods and jobs are in ``OWNER`` only: a change of owner must not begin a new line."""
 
+from gpuscope.catalogue import xid
 from gpuscope.catalogue.metric import Unit
 from gpuscope_generator.promql import counter, gauge, info
 
@@ -126,14 +127,15 @@ THROTTLED = gauge(
     meaning="Share of the last five minutes in which clocks were held down, by reason; idleness and settings are none.",
 )
 
-XID_WITNESS = "79"
+XID_WITNESS = str(xid.WITNESS)
 """The code that is recorded from 0 on: where it was there, the agent was, and told of this GPU."""
 XID_ERRORS = counter(
     "gpu:xid_errors_total:union",
     *GPU,
     "xid",
     meaning="XID errors by code, of codes that happened; 79 is there from 0 on, and tells that errors are counted. "
-    "dcgm-exporter publishes no counter: from it there is only gpu:xid_errors:increase1h.",
+    "For increase() take gpuscope_gpu_xid_errors_total. dcgm-exporter publishes no counter: from it there is only "
+    "gpu:xid_errors:increase1h.",
 )
 XID_ERRORS_HOURLY = gauge(
     "gpu:xid_errors:increase1h",

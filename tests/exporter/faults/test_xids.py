@@ -117,6 +117,7 @@ def test_what_a_spreadsheet_writes_is_read(tmp_path: Path) -> None:
         ("code,class\n79,broken\n", ":2: class: 'broken' is not one of app, config,"),
         ("code,action\n79,explode\n", ":2: action: 'explode' is not one of check_mechanicals,"),
         ("code,critical\n79,yes\n", ":2: critical: 'yes' is neither true nor false"),
+        ("code,critical\n79,false\n", ":2: critical: 79 must be true: by its 0 the rules see that errors are counted"),
         ("code,recovery\n79,1\n", ":2: recovery: '1' is neither true nor false"),
         ("code,class,action\n79,app\n", ":2: action: 2 cells where the header has 3"),
         ("code,class\n79,app,ignore\n", ":2: class: 3 cells where the header has 2"),
