@@ -38,6 +38,33 @@ def test_xids_of_an_hour_are_whole_events_summed_over_instances(tmp_path: Path) 
     )
 
 
+def test_xids_that_never_happened_are_not_recorded_but_for_the_one_that_tells_that_they_are_counted(
+    tmp_path: Path,
+) -> None:
+    at = "gpuscope_gpu_xid_errors_total{" + WHERE
+    expect(
+        tmp_path,
+        {
+            f'{at},xid="79",gi="",ci=""}}': "0x20",
+            f'{at},xid="48",gi="",ci=""}}': "0x10 2x10",
+            f'{at},xid="95",gi="",ci=""}}': "0x20",
+        },
+        {
+            "gpu:xid_errors_total:union": {
+                f'gpu:xid_errors_total:union{{{AT},xid="79"}}': 0,
+                f'gpu:xid_errors_total:union{{{AT},xid="48"}}': 2,
+            },
+            "gpu:xid_errors:increase1h": {
+                f'gpu:xid_errors:increase1h{{{AT},xid="79"}}': 0,
+                f'gpu:xid_errors:increase1h{{{AT},xid="48"}}': 2,
+            },
+        },
+        only=ONLY,
+        at="80m",
+        every="4m",
+    )
+
+
 def test_clocks_held_down_come_from_samples_where_the_driver_keeps_no_time(tmp_path: Path) -> None:
     """Idleness and clocks that somebody set are no reason."""
     at = "gpuscope_gpu_clock_event_active{" + WHERE
