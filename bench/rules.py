@@ -260,8 +260,8 @@ def measured(told: Mapping[str, Exposition], jobs: Sequence[Mapping[str, Any]], 
         _configure(folder, stack.enter_context(serving(told)), jobs, options.scrape_interval, settings)
         with prometheus(folder) as (url, pid):
             observe(url, pid, options.warm * 60)
-            data = at_rest.snapshot(url, folder) if options.at_rest else folder / "data"
             at = time.time() - options.scrape_interval
+            data = at_rest.snapshot(url, folder) if options.at_rest else folder / "data"
             print(f"the past: {write_past(url, data, options.scrape_interval):,} samples", flush=True)
         if options.at_rest:
             found = at_rest.ask_alone(PROGRAMS / "prometheus", data, at)
