@@ -4614,25 +4614,30 @@ local changed(found, changes) =
               '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace((rate(vllm:e2e_request_latency_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_e2e_request_latency_seconds_bucket[5m])) unless on (' + c.cluster_label + ', instance) dynamo_component_inflight_requests, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
-              '3': {
+            },
+          },
+          '2': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace((rate(vllm:request_prompt_tokens_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_request_prompt_tokens_bucket[5m])) unless on (' + c.cluster_label + ', instance) dynamo_component_inflight_requests, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
-              '4': {
+              '1': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace((rate(vllm:request_generation_tokens_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_request_generation_tokens_bucket[5m])) unless on (' + c.cluster_label + ', instance) dynamo_component_inflight_requests, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
-              '5': {
+              '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(vllm:request_queue_time_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_request_queue_time_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
-              '6': {
+              '3': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(vllm:request_prefill_time_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_request_prefill_time_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
-              '7': {
+              '4': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(vllm:request_decode_time_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_request_decode_time_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
-              '8': {
+              '5': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(vllm:iteration_tokens_total_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_iteration_tokens_total_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
-              '9': {
+              '6': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, engine, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(vllm:nixl_xfer_time_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_vllm_nixl_xfer_time_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="vllm"})))',
               },
             },
@@ -4766,19 +4771,24 @@ local changed(found, changes) =
               '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, dp_rank, is_streaming, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace((rate(sglang:e2e_request_latency_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_sglang_e2e_request_latency_seconds_bucket[5m])) unless on (' + c.cluster_label + ', instance) dynamo_component_inflight_requests, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="sglang"})))',
               },
-              '3': {
+            },
+          },
+          '2': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, dp_rank, is_streaming, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace((rate(sglang:prompt_tokens_histogram_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_sglang_prompt_tokens_histogram_bucket[5m])) unless on (' + c.cluster_label + ', instance) dynamo_component_inflight_requests, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="sglang"})))',
               },
-              '4': {
+              '1': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, dp_rank, is_streaming, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace((rate(sglang:generation_tokens_histogram_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_sglang_generation_tokens_histogram_bucket[5m])) unless on (' + c.cluster_label + ', instance) dynamo_component_inflight_requests, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="sglang"})))',
               },
-              '5': {
+              '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, dp_rank, is_streaming, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(sglang:queue_time_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(ray_sglang_queue_time_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="sglang"})))',
               },
-              '6': {
+              '3': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, dp_rank, is_streaming, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(sglang:per_stage_req_latency_seconds_bucket{stage="prefill_forward"}[5m]) or on (' + c.cluster_label + ', instance) rate(ray_sglang_per_stage_req_latency_seconds_bucket{stage="prefill_forward"}[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="sglang"})))',
               },
-              '7': {
+              '4': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, dp_rank, is_streaming, ReplicaId, WorkerId, le) (label_replace(label_replace(label_join(label_replace(rate(sglang:per_stage_req_latency_seconds_bucket{stage="decode_forward"}[5m]) or on (' + c.cluster_label + ', instance) rate(ray_sglang_per_stage_req_latency_seconds_bucket{stage="decode_forward"}[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="sglang"})))',
               },
             },
@@ -4844,16 +4854,21 @@ local changed(found, changes) =
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(tgi_request_duration_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "unknown", "model", ".*")) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="tgi"})))',
               },
               '1': {
+                [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(tgi_batch_forward_duration_bucket{method="decode"}[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "unknown", "model", ".*")) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="tgi"})))',
+              },
+            },
+          },
+          '2': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(tgi_request_queue_duration_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "unknown", "model", ".*")) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="tgi"})))',
               },
-              '2': {
+              '1': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(tgi_request_input_length_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "unknown", "model", ".*")) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="tgi"})))',
               },
-              '3': {
+              '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(tgi_request_generated_tokens_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "unknown", "model", ".*")) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="tgi"})))',
-              },
-              '4': {
-                [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(tgi_batch_forward_duration_bucket{method="decode"}[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "unknown", "model", ".*")) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="tgi"})))',
               },
             },
           },
@@ -4988,10 +5003,15 @@ local changed(found, changes) =
               '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace((rate(trtllm_e2e_request_latency_seconds_bucket[5m]) or on (' + c.cluster_label + ', instance) rate(trtllm_request_latency_seconds_bucket[5m])) unless on (' + c.cluster_label + ', instance) dynamo_component_inflight_requests, "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="trtllm"})))',
               },
-              '3': {
+            },
+          },
+          '2': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(trtllm_request_queue_time_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="trtllm"})))',
               },
-              '4': {
+              '1': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(trtllm_kv_transfer_latency_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model_name", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="trtllm"})))',
               },
             },
@@ -5059,10 +5079,15 @@ local changed(found, changes) =
               '2': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(dynamo_frontend_request_duration_seconds_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="dynamo"})))',
               },
-              '3': {
+            },
+          },
+          '2': {
+            'interval': '%.12g' % (c.intervals.normalize) + 's',
+            'rules': {
+              '0': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(dynamo_frontend_input_sequence_tokens_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="dynamo"})))',
               },
-              '4': {
+              '1': {
                 [if c.cluster_label != 'cluster' then 'expr']: 'sum by (cluster, namespace, model, workload, le) (sum by (cluster, namespace, pod, model, le) (max by (cluster, namespace, pod, model, le) (label_replace(label_replace(label_join(label_replace(rate(dynamo_frontend_output_sequence_tokens_bucket[5m]), "cluster", "$1", "' + c.cluster_label + '", "(.+)"), "pod", ";", "pod", "instance"), "pod", "$1", "pod", ";*([^;]*).*"), "model", "$1", "model", "(.*)"))) * on (cluster, namespace, pod) group_left (workload) topk by (cluster, namespace, pod) (1, max by (cluster, namespace, pod, workload) (pod:server:union{engine="dynamo"})))',
               },
             },

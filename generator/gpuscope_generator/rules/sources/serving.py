@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gpuscope_generator.normalized import inference, workload
+from gpuscope_generator.normalized import inference, latency, workload
 from gpuscope_generator.promql import (
     Counter,
     Gauge,
@@ -38,6 +38,8 @@ WINDOW = "5m"
 UNKNOWN_MODEL = "unknown"
 _POD = ("cluster", "namespace", "pod")
 _SERVED = (*_POD, "model")
+_WAITED_FOR = (latency.TIME_TO_FIRST_TOKEN, latency.INTER_TOKEN, latency.REQUEST)
+"""Histograms of what a user waits for; the others are of stages and sizes."""
 
 Names = Sequence[Gauge] | Sequence[Counter] | Sequence[Histogram] | Sequence[Info]
 """One series under the names of several versions, the newest first."""
@@ -195,21 +197,17 @@ def engine_file(
         rules: makes them, that of `Engine.info` first.
     """
     made = tuple(rules())
-    # Buckets are most of the series, and are evaluated beside the others: one group would take too long.
-    groups = {
-        "": tuple(rule for rule in made if not _is_histogram(rule)),
-        "-latency": tuple(filter(_is_histogram, made)),
-    }
+    # Buckets are most of the series: of a thousand servers one group would take too much of its interval.
+    groups: dict[str, list[Recording]] = {"": [], "-latency": [], "-stages": []}
+    for rule in made:
+        part = "" if "le" not in rule.series.labels else "-latency" if rule.series in _WAITED_FOR else "-stages"
+        groups[part].append(rule)
     return RuleFile(
         path=f"recording/{name}.yaml",
         comment=f'From {title} to replicas of model servers and to models, with the label engine="{engine}".',
         groups=tuple(
-            Group(f"gpuscope-normalize-{name}{part}", settings.intervals.normalize, some)
+            Group(f"gpuscope-normalize-{name}{part}", settings.intervals.normalize, tuple(some))
             for part, some in groups.items()
             if some
         ),
     )
-
-
-def _is_histogram(rule: Recording) -> bool:
-    return "le" in rule.series.labels
