@@ -40,7 +40,7 @@ from gpuscope_generator.settings import Settings
 PROGRAMS = Path(__file__).parent.parent / ".cache/programs/usr/bin"
 SHARE = 1 / 3
 """Of its interval that a group may take."""
-MEMORY_LIMIT = 16e9
+MEMORY_LIMIT = 18e9
 SELDOM_S = 150
 """Between two evaluations while a store is filled that is asked at rest."""
 ROOM = 20e9
