@@ -6,16 +6,16 @@ cost that they could not follow live. What is not in the figures is the writing 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import requests
-from started import free_port, running, wait_for
 
+from gpuscope_generator.rules.alert import Alert
 from gpuscope_generator.rules.files import rule_files
+from gpuscope_generator.rules.model import Recording
 from gpuscope_generator.settings import Settings
 
 __all__ = ["Asked", "ask_alone", "report", "snapshot"]
@@ -46,38 +46,31 @@ class Asked:
     samples: int
 
 
-def snapshot(url: str, folder: Path) -> Path:
-    """Everything that a running Prometheus has, as blocks on disk."""
+def snapshot(url: str, data: Path) -> Path:
+    """Everything that a running Prometheus has in its folder of data, as blocks on disk."""
     answer = requests.post(f"{url}/api/v1/admin/tsdb/snapshot", timeout=_LIMIT_S * 3)
     answer.raise_for_status()
-    return folder / "data/snapshots" / answer.json()["data"]["name"]
+    return data / "snapshots" / answer.json()["data"]["name"]
 
 
-def ask_alone(program: Path, data: Path, at: float) -> list[Asked]:
+def ask_alone(url: str, at: float) -> list[Asked]:
     """Asks every rule of the generated files for what it gave at one moment.
 
     Args:
-        program: Prometheus.
-        data: blocks.
+        url: of a Prometheus that has nothing else to do.
         at: seconds since 1970.
     """
-    port = free_port()
-    log = data.parent / "at-rest.log"
-    (data.parent / "at-rest.yml").write_text("global: {}\n")
-    command: list[object] = [program, f"--config.file={data.parent / 'at-rest.yml'}", f"--storage.tsdb.path={data}"]
-    command += [f"--web.listen-address=127.0.0.1:{port}", "--storage.tsdb.retention.time=40d", "--log.level=warn"]
-    command += [f"--query.timeout={_LIMIT_S}s", "--query.max-samples=500000000"]
-    found = []
-    with running(command, log) as process, requests.Session() as session:
-        url = f"http://127.0.0.1:{port}"
-        wait_for(f"{url}/-/ready", process, log)
-        for file in rule_files(Settings()):
-            for group in file.groups:
-                for rule in group.rules:
-                    alert = getattr(rule, "name", None)
-                    name = alert or rule.series.name  # type: ignore[union-attr]
-                    found.append(_ask(session, url, rule.expression.text, at, (group.name, group.interval_s, name)))
-    return found
+    with requests.Session() as session:
+        return [
+            _ask(session, url, rule.expression.text, at, (group.name, group.interval_s, _name(rule)))
+            for file in rule_files(Settings())
+            for group in file.groups
+            for rule in group.rules
+        ]
+
+
+def _name(rule: Recording | Alert) -> str:
+    return rule.name if isinstance(rule, Alert) else rule.series.name
 
 
 def _ask(session: requests.Session, url: str, text: str, at: float, rule: tuple[str, float, str]) -> Asked:
@@ -101,7 +94,7 @@ def report(found: list[Asked], share: float, slowest: int) -> int:
         groups.setdefault(one.group, []).append(one)
     took: Mapping[str, float] = {name: sum(one.took_s for one in rules) for name, rules in groups.items()}
     cores = sum(took[name] / rules[0].interval_s for name, rules in groups.items())
-    recorded = sum(one.series for one in found if re.search(":.+:", one.name))
+    recorded = sum(one.series for one in found if ":" in one.name)
     print(f"{recorded:,} recorded series; all rules keep {cores:.2f} cores busy")
     print(f"{'group':42} {'interval':>8} {'takes':>9} {'share':>7} {'series':>9}")
     over = 0

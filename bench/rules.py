@@ -86,14 +86,14 @@ def read_over_hours() -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def prometheus(folder: Path) -> Iterator[tuple[str, int]]:
-    """One that scrapes and evaluates, and keeps its memory within the limit as well as it can; address and pid."""
+def prometheus(folder: Path, data: Path) -> Iterator[tuple[str, int]]:
+    """One with the configuration of a folder, which keeps its memory within the limit if it can; address and pid."""
     port = free_port()
     log = folder / "prometheus.log"
     command: list[object] = ["env", f"GOMEMLIMIT={int(MEMORY_LIMIT * 0.8)}", PROGRAMS / "prometheus"]
-    command += [f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}"]
+    command += [f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}"]
     command += [f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn", "--storage.tsdb.retention.time=40d"]
-    command += ["--web.enable-admin-api"]
+    command += ["--web.enable-admin-api", "--query.timeout=10m", "--query.max-samples=500000000"]
     with running(command, log) as process:
         wait_for(f"http://127.0.0.1:{port}/-/ready", process, log)
         yield f"http://127.0.0.1:{port}", process.pid
@@ -259,32 +259,34 @@ def measured(told: Mapping[str, Exposition], jobs: Sequence[Mapping[str, Any]], 
             raise SystemExit(f"{folder}: {ROOM / 1e9:.0f} GB of room are needed")
         settings = _seldom() if options.at_rest else Settings()
         _configure(folder, stack.enter_context(serving(told)), jobs, options.scrape_interval, settings)
-        with prometheus(folder) as (url, pid):
+        data = folder / "data"
+        with prometheus(folder, data) as (url, pid):
             observe(url, pid, options.warm * 60)
             if not options.at_rest:
-                print(f"the past: {write_past(url, folder / 'data', options.scrape_interval):,} samples", flush=True)
+                print(f"the past: {write_past(url, data, options.scrape_interval):,} samples", flush=True)
         if options.at_rest:
             return asked_at_rest(folder, time.time() - options.scrape_interval, options)
-        with prometheus(folder) as (url, pid):
+        with prometheus(folder, data) as (url, pid):
             observe(url, pid, 90)
             before = scheduled(pid)
-            seen = observe(url, pid, options.minutes * 60)
+            found = observe(url, pid, options.minutes * 60)
             ran, waited = (after - then for after, then in zip(scheduled(pid), before, strict=True))
             print(f"of the time in which it had work, Prometheus had a core for {ran / max(ran + waited, 1):.2f}")
             up, all_up = (ask(url, f"{how}(up)")[0]["value"][1] for how in ("sum", "count"))
             print(f"{up} of {all_up} targets up, {memory(pid) / 1e9:.1f} GB resident; recorded series by level:")
             for row in ask(url, _BY_LEVEL):
                 print(f"    {row['metric']['level']:12} {int(row['value'][1]):8,}")
-    return 1 if report(seen, ran / max(ran + waited, 1), options.rules) else 0
+    return 1 if report(found, ran / max(ran + waited, 1), options.rules) else 0
 
 
 def asked_at_rest(folder: Path, at: float, options: argparse.Namespace) -> int:
     """Asks each rule for what it gave at a moment, of a store that nothing writes to; 1 when a group takes too much."""
     (folder / "prometheus.yml").write_text("global: {}\n")
-    with prometheus(folder) as (url, _):
-        data = at_rest.snapshot(url, folder)
-        print(f"the past: {write_past(url, data, options.scrape_interval, at):,} samples", flush=True)
-    found = at_rest.ask_alone(PROGRAMS / "prometheus", data, at)
+    with prometheus(folder, folder / "data") as (url, _):
+        blocks = at_rest.snapshot(url, folder / "data")
+        print(f"the past: {write_past(url, blocks, options.scrape_interval, at):,} samples", flush=True)
+    with prometheus(folder, blocks) as (url, _):
+        found = at_rest.ask_alone(url, at)
     return 1 if at_rest.report(found, SHARE, options.rules) else 0
 
 

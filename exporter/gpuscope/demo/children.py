@@ -40,16 +40,15 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     kept: list[int] = []
-    ordinary = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    ordinary = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
-        for number, handler in ordinary.items():
-            if callable(handler):
-                signal.signal(number, lambda number, _: kept.append(number))
+        for number in ordinary:
+            signal.signal(number, lambda number, _: kept.append(number))
         yield
     finally:
         for number, handler in ordinary.items():
-            if callable(handler):
-                signal.signal(number, handler)
+            signal.signal(number, handler)
         for first in kept[:1]:
             signal.raise_signal(first)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpuscope_generator.promql import Expression, QueryError, Series, Vector
 from gpuscope_generator.rules.alert import Alert
 
-__all__ = ["Group", "Recording", "RuleFile", "recording"]
+__all__ = ["Group", "Recording", "RuleFile", "beside_each_other", "recording"]
 
 _NAME = re.compile(
     r"(gpu|mig|port|node|pod|workload|team|job|queue|model|filesystem|target|partition|source|cluster)"
@@ -77,6 +77,19 @@ class Group:
     def alerts(self) -> tuple[Alert, ...]:
         """Those that fire."""
         return tuple(rule for rule in self.rules if isinstance(rule, Alert))
+
+
+def beside_each_other(name: str, interval_s: int, parts: Mapping[str, Sequence[Recording]]) -> tuple[Group, ...]:
+    """Groups for the parts of one source, as Prometheus evaluates groups at once.
+
+    With 10,000 GPUs, or a thousand model servers, one group alone would take too much of its interval.
+
+    Args:
+        name: what their names begin with.
+        interval_s: of all of them.
+        parts: rules by what their group's name ends with; a part without rules has no group.
+    """
+    return tuple(Group(f"{name}{end}", interval_s, tuple(rules)) for end, rules in parts.items() if rules)
 
 
 @dataclass(frozen=True, slots=True)

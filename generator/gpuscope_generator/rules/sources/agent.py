@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuscope.catalogue import clocks, xid
+from gpuscope.catalogue import clocks, lustre, xid
 from gpuscope.catalogue.metric import Kind, Metric
 from gpuscope_generator.normalized.gpu import GPU, XID_WITNESS
 from gpuscope_generator.promql import (
@@ -17,17 +17,20 @@ from gpuscope_generator.promql import (
     as_counter,
     as_gauge,
     as_info,
-    label_replace,
     max_by,
 )
-from gpuscope_generator.rules.sources.canonical import canonical, of_object, of_source
+from gpuscope_generator.rules.sources.canonical import canonical, clustered, of_object, of_source
 from gpuscope_generator.settings import Settings
 
 __all__ = ["SOURCE", "Agent"]
 
 SOURCE = "gpuscope"
-_ONE_OF_MANY = {xid.XID_ERRORS.name: {"xid": XID_WITNESS}, clocks.EVENT_ACTIVE.name: {"reason": "idle"}}
-"""Labels of a series that the agent has of every GPU of which it has the metric."""
+_ONE_OF_MANY = {
+    xid.XID_ERRORS.name: {"xid": XID_WITNESS},
+    clocks.EVENT_ACTIVE.name: {"reason": "idle"},
+    lustre.RPCS.name: {"pages": "1"},
+}
+"""Labels of a series that the agent has wherever it has the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,15 @@ class Agent:
 
     def knows(self, metric: Metric, *conditions: Matcher, **equal: str) -> Vector:
         """Series whose ``cluster`` and ``uuid`` say which GPUs the agent has this metric of."""
-        # One series a GPU tells as much as one for each state, reason or code.
+        return clustered(self.presence(metric, *conditions, **equal), self.settings)
+
+    def presence(self, metric: Metric, *conditions: Matcher, **equal: str) -> Selector[Gauge | Counter | Info]:
+        """One of the series that the agent has of everything of which it has the metric.
+
+        To know that it is there, one tells as much as one for each state, reason or code.
+        """
         one = {metric.extra[-1]: metric.states[0]} if metric.states else _ONE_OF_MANY.get(metric.name, {})
-        raw = self.raw(metric, *conditions, **(one | equal))
-        if self.settings.cluster_label == "cluster":
-            return raw
-        return label_replace(raw, "cluster", "$1", self.settings.cluster_label, "(.+)")
+        return self.raw(metric, *conditions, **(one | equal))
 
     def yields(self, vector: Vector, metric: Metric, *conditions: Matcher, **equal: str) -> Vector:
         """A vector of another source without the GPUs that the agent has this metric of."""

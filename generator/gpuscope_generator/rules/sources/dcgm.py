@@ -20,7 +20,7 @@ from gpuscope.catalogue.metric import Metric
 from gpuscope_generator.external.dcgm import BLANK, fields
 from gpuscope_generator.normalized import gpu, source
 from gpuscope_generator.promql import Vector, first_of, group_by, max_by, max_over_time, on, select, sum_by
-from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
+from gpuscope_generator.rules.model import Recording, RuleFile, beside_each_other, recording
 from gpuscope_generator.rules.sources.agent import Agent
 from gpuscope_generator.rules.sources.dcgm_events import dcgm_events
 from gpuscope_generator.rules.sources.dcgm_mig import dcgm_instances
@@ -52,17 +52,17 @@ def dcgm_rules(settings: Settings) -> RuleFile:
         ),
         *_computed(dcgm),
     )
-    # Groups are evaluated beside each other: with 10,000 GPUs one alone would take too much of its interval.
-    groups = {"": states, "-events": (*_traffic(dcgm), *dcgm_events(dcgm)), "-owners": _owners(dcgm)}
-    groups["-instances"] = dcgm_instances(dcgm)
+    parts = {
+        "": states,
+        "-events": (*_traffic(dcgm), *dcgm_events(dcgm)),
+        "-owners": _owners(dcgm),
+        "-instances": dcgm_instances(dcgm),
+    }
     return RuleFile(
         path="recording/dcgm.yaml",
         comment="From dcgm-exporter, with field names before and since DCGM 4.6, to normalized series of GPUs and "
         "MIG instances. Where the gpuscope agent tells the same of a GPU, it counts and this does not.",
-        groups=tuple(
-            Group(f"gpuscope-normalize-dcgm{name}", settings.intervals.normalize, rules)
-            for name, rules in groups.items()
-        ),
+        groups=beside_each_other("gpuscope-normalize-dcgm", settings.intervals.normalize, parts),
     )
 
 

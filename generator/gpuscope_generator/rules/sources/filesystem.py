@@ -51,18 +51,17 @@ def filesystem_rules(settings: Settings) -> RuleFile:
     )
 
 
-def told(settings: Settings, metric: Metric, *labels: str, **equal: str) -> Vector:
+def told(settings: Settings, metric: Metric, *labels: str) -> Vector:
     """1 for what the agent tells itself: other sources are left out there.
 
     Args:
         settings: for the label of the cluster.
         metric: of the agent.
         labels: what identifies it, such as cluster, node and filesystem.
-        equal: chooses one of many series of the same thing.
     """
     agent = Agent(settings)
-    raw = agent.raw(metric, **equal)
-    return group_by(agent.named(raw) if "node" in labels else clustered(raw, settings), *labels)
+    found = agent.presence(metric)
+    return group_by(agent.named(found) if "node" in labels else clustered(found, settings), *labels)
 
 
 def elsewhere_known(series: Gauge | Info) -> Vector:

@@ -122,7 +122,7 @@ def _requests(settings: Settings) -> tuple[Recording, ...]:
     labels = ("operation", "size")
     each = max_by(named, *mount.ON_NODE, "target", *labels)
     ways = label_replace(label_replace(each, "direction", "$1", "operation", "(.*)"), "pages", "$1", "size", "(.*)")
-    yields = told(settings, our_lustre.RPCS, *filesystem.FILESYSTEM, pages="1")
+    yields = told(settings, our_lustre.RPCS, *filesystem.FILESYSTEM)
     found = sum_by(ways, *filesystem.FILESYSTEM, "direction", "pages").unless(yields, on=filesystem.FILESYSTEM)
     lnet = told(settings, our_lustre.LNET_BYTES, "cluster", "node")
 

@@ -35,7 +35,7 @@ from gpuscope_generator.promql import (
     select,
     sum_by,
 )
-from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
+from gpuscope_generator.rules.model import Recording, RuleFile, beside_each_other, recording
 from gpuscope_generator.rules.sources.agent import SOURCE, Agent
 from gpuscope_generator.rules.sources.canonical import of_source
 from gpuscope_generator.rules.sources.native_mig import native_instances
@@ -60,16 +60,16 @@ def native_rules(settings: Settings) -> RuleFile:
         ),
         *_computed(agent),
     )
-    # Groups are evaluated beside each other: with 10,000 GPUs one alone would take too much of its interval.
-    groups = {"": states, "-events": (*_traffic(agent), *_events(agent)), "-owners": _owners(agent)}
-    groups["-instances"] = native_instances(agent)
+    parts = {
+        "": states,
+        "-events": (*_traffic(agent), *_events(agent)),
+        "-owners": _owners(agent),
+        "-instances": native_instances(agent),
+    }
     return RuleFile(
         path="recording/gpuscope.yaml",
         comment="From the gpuscope agent to normalized series of GPUs and MIG instances.",
-        groups=tuple(
-            Group(f"gpuscope-normalize-gpuscope{name}", settings.intervals.normalize, rules)
-            for name, rules in groups.items()
-        ),
+        groups=beside_each_other("gpuscope-normalize-gpuscope", settings.intervals.normalize, parts),
     )
 
 

@@ -26,7 +26,7 @@ from gpuscope_generator.promql import (
     select,
     sum_by,
 )
-from gpuscope_generator.rules.model import Group, Recording, RuleFile, recording
+from gpuscope_generator.rules.model import Recording, RuleFile, beside_each_other, recording
 from gpuscope_generator.rules.sources.canonical import clustered, of_source
 from gpuscope_generator.rules.sources.labels import first_label, labelled
 from gpuscope_generator.settings import Settings
@@ -196,18 +196,13 @@ def engine_file(
         settings: for the interval.
         rules: makes them, that of `Engine.info` first.
     """
-    made = tuple(rules())
-    # Buckets are most of the series: of a thousand servers one group would take too much of its interval.
-    groups: dict[str, list[Recording]] = {"": [], "-latency": [], "-stages": []}
-    for rule in made:
+    # Buckets are most of the series.
+    parts: dict[str, list[Recording]] = {"": [], "-latency": [], "-stages": []}
+    for rule in rules():
         part = "" if "le" not in rule.series.labels else "-latency" if rule.series in _WAITED_FOR else "-stages"
-        groups[part].append(rule)
+        parts[part].append(rule)
     return RuleFile(
         path=f"recording/{name}.yaml",
         comment=f'From {title} to replicas of model servers and to models, with the label engine="{engine}".',
-        groups=tuple(
-            Group(f"gpuscope-normalize-{name}{part}", settings.intervals.normalize, tuple(some))
-            for part, some in groups.items()
-            if some
-        ),
+        groups=beside_each_other(f"gpuscope-normalize-{name}", settings.intervals.normalize, parts),
     )
