@@ -12,13 +12,10 @@ __all__ = [
     "METRICS",
     "NVML_EVENTS",
     "SXID_ERRORS",
-    "WITNESS",
     "XID_ERRORS",
     "XID_LAST",
 ]
 
-WITNESS = 79
-"""The code that is always counted from 0 on: where it is, errors are counted."""
 XID_ERRORS = Metric(
     name="gpuscope_gpu_xid_errors_total",
     kind=Kind.COUNTER,

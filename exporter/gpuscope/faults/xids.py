@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuscope.catalogue.xid import WITNESS
-from gpuscope.catalogue.xid_table import XID_FILE, xid_text
+from gpuscope.catalogue.xid_table import WITNESS, XID_FILE, xid_text
 from gpuscope.errors import ConfigError
 from gpuscope.faults.table import choice, code_number, decode, flag, read_rows
 

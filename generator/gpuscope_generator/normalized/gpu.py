@@ -1,7 +1,7 @@
 """One series a GPU. Pods and jobs are in ``OWNER`` only: a change of owner must not begin a new line."""
 
-from gpuscope.catalogue import xid
 from gpuscope.catalogue.metric import Unit
+from gpuscope.catalogue.xid_table import WITNESS
 from gpuscope_generator.promql import counter, gauge, info
 
 __all__ = [
@@ -127,7 +127,7 @@ THROTTLED = gauge(
     meaning="Share of the last five minutes in which clocks were held down, by reason; idleness and settings are none.",
 )
 
-XID_WITNESS = str(xid.WITNESS)
+XID_WITNESS = str(WITNESS)
 """The code that is recorded from 0 on: where it was there, the agent was, and told of this GPU."""
 XID_ERRORS = counter(
     "gpu:xid_errors_total:union",

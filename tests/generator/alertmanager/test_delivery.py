@@ -89,6 +89,7 @@ def site_of(
             wait_for(lambda: len(sinks.mailed("nlp@example.org")) >= 2, "mails to the team")
             manager.post(_happening(over=True))
             wait_for(lambda: len(_about(sinks, "resolve")) >= 5, "ends of pages")
+            wait_for(lambda: len(_titles(sinks, "oncall", "RESOLVED")) >= 5, "ends of pages in the channel")
             wait_for(lambda: len(_titles(sinks, "warnings", "RESOLVED")) >= 2, "ends of warnings")
             wait_for(lambda: len(_mails(sinks, "nlp@example.org", "[RESOLVED]")) >= 2, "ends of mails")
             wait_for(lambda: len(_mails(sinks, "platform@example.org", "[RESOLVED]")) >= 5, "ends at the platform")
