@@ -128,14 +128,12 @@ THROTTLED = gauge(
 )
 
 XID_WITNESS = str(WITNESS)
-"""The code that is recorded from 0 on: where it was there, the agent was, and told of this GPU."""
+"""A code that the agent always counts from 0 on: where it was there, the agent was, and told of this GPU."""
 XID_ERRORS = counter(
     "gpu:xid_errors_total:union",
     *GPU,
     "xid",
-    meaning="XID errors by code, of codes that happened; 79 is there from 0 on, and tells that errors are counted. "
-    "For increase() take gpuscope_gpu_xid_errors_total. dcgm-exporter publishes no counter: from it there is only "
-    "gpu:xid_errors:increase1h.",
+    meaning="XID errors by code. dcgm-exporter publishes no counter: from it there is only gpu:xid_errors:increase1h.",
 )
 XID_ERRORS_HOURLY = gauge(
     "gpu:xid_errors:increase1h",

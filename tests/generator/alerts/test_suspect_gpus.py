@@ -47,6 +47,38 @@ def test_faults_of_a_week_count_by_the_incident(tmp_path: Path) -> None:
     )
 
 
+def test_a_fault_in_the_first_minutes_of_an_agent_counts_for_ten_minutes_without_a_gap(tmp_path: Path) -> None:
+    """A node that fails soon after it booted: the alert waits five minutes for a fault that must not vanish meanwhile."""
+    fires(
+        tmp_path,
+        healthy() | {xid(64): "0x5 1x60"},
+        {"7m": [], "9m": [firing("GpuRowRemapFailed", "critical")], "12m": [firing("GpuRowRemapFailed", "critical")]},
+        only=(*RECORDING, "alerts/memory"),
+        alerts="GpuRowRemapFailed",
+    )
+
+
+def test_a_fault_of_a_node_that_goes_away_at_once_is_told(tmp_path: Path) -> None:
+    fires(
+        tmp_path,
+        healthy(steps="x2") | {xid(119): "0 1 1"},
+        {"30s": [firing("GpuFirmwareFault", "critical")]},
+        only=(*RECORDING, "alerts/faults"),
+        alerts="GpuFirmwareFault",
+    )
+
+
+def test_a_fault_right_after_a_restart_is_told_at_once(tmp_path: Path) -> None:
+    """The counter was 1 before, is 0 for a moment, and 1 again."""
+    fires(
+        tmp_path,
+        healthy() | {xid(48): "1x40 0 1x60"},
+        {"20m30s": [], "21m": [firing("GpuMemoryUncorrectable", "critical")]},
+        only=(*RECORDING, "alerts/memory", "alerts/faults"),
+        alerts="GpuMemoryUncorrectable",
+    )
+
+
 def test_a_burst_is_one_incident(tmp_path: Path) -> None:
     """Twenty lines of three codes over a quarter of an hour begin once; a second fault an hour later begins again."""
     samples = healthy(2, steps="x150")

@@ -38,10 +38,11 @@ def test_xids_of_an_hour_are_whole_events_summed_over_instances(tmp_path: Path) 
     )
 
 
-def test_xids_that_never_happened_are_not_recorded_but_for_the_one_that_tells_that_they_are_counted(
+def test_of_an_hour_only_xids_that_happened_are_recorded_and_one_that_tells_that_they_are_counted(
     tmp_path: Path,
 ) -> None:
     at = "gpuscope_gpu_xid_errors_total{" + WHERE
+    union, hour = "gpu:xid_errors_total:union", "gpu:xid_errors:increase1h"
     expect(
         tmp_path,
         {
@@ -50,14 +51,31 @@ def test_xids_that_never_happened_are_not_recorded_but_for_the_one_that_tells_th
             f'{at},xid="95",gi="",ci=""}}': "0x20",
         },
         {
-            "gpu:xid_errors_total:union": {
-                f'gpu:xid_errors_total:union{{{AT},xid="79"}}': 0,
-                f'gpu:xid_errors_total:union{{{AT},xid="48"}}': 2,
+            union: {
+                f'{union}{{{AT},xid="79"}}': 0,
+                f'{union}{{{AT},xid="48"}}': 2,
+                f'{union}{{{AT},xid="95"}}': 0,
             },
-            "gpu:xid_errors:increase1h": {
-                f'gpu:xid_errors:increase1h{{{AT},xid="79"}}': 0,
-                f'gpu:xid_errors:increase1h{{{AT},xid="48"}}': 2,
-            },
+            hour: {f'{hour}{{{AT},xid="79"}}': 0, f'{hour}{{{AT},xid="48"}}': 2},
+        },
+        only=ONLY,
+        at="80m",
+        every="4m",
+    )
+
+
+def test_an_hour_counts_each_part_of_a_gpu_by_itself(tmp_path: Path) -> None:
+    """After a restart one instance has no errors, and another has new ones: what was is not subtracted from it."""
+    at = "gpuscope_gpu_xid_errors_total{" + WHERE
+    expect(
+        tmp_path,
+        {
+            f'{at},xid="79",gi="",ci=""}}': "0x20",
+            f'{at},xid="48",gi="1",ci="0"}}': "3x15",
+            f'{at},xid="48",gi="2",ci="0"}}': "_x15 4x10",
+        },
+        {
+            'gpu:xid_errors:increase1h{xid="48"}': {f'gpu:xid_errors:increase1h{{{AT},xid="48"}}': 4},
         },
         only=ONLY,
         at="80m",

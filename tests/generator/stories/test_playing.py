@@ -166,7 +166,6 @@ def test_what_an_alert_tells_is_what_it_told_when_it_began(playing, tmp_path: Pa
         f"up{{{at}}}": [1.0] * 8,
         f'gpuscope_gpu_up{{{at},gpu="0",uuid="u"}}': [1.0] * 8,
         f'gpuscope_gpu_xid_errors_total{{{at},gpu="0",uuid="u",xid="94"}}': [0.0] * 4 + [1.0, 3.0, 3.0, 3.0],
-        f'gpuscope_gpu_xid_errors_total{{{at},gpu="0",uuid="u",xid="79"}}': [0.0] * 8,
     }
     (found,) = playing("timeline").timeline(series, 8, tmp_path, promtool=find("promtool", CACHE))
     assert found.texts["measured"] == "1 error in 10 minutes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuscope.catalogue.xid_table import xid_rows
 from gpuscope_generator.normalized import fault, gpu
 from gpuscope_generator.normalized.gpu import GPU
 from gpuscope_generator.promql import (
@@ -48,18 +49,19 @@ def fault_rules(settings: Settings) -> RuleFile:
 def happened(counter: Selector[Counter], window: str) -> Vector:
     """XID errors of a window, in whole events where the counter did not begin anew; nothing where there are none.
 
-    All codes but one appear with their first event. They count only where the agent told of the GPU at the beginning
-    of the window: a scrape that failed is no event, and neither is a restart.
+    Codes that are not counted from 0 on appear with their first event. They count only where the agent told of the GPU
+    at the beginning of the window: a scrape that failed is no event, and neither is a restart.
 
     Args:
         counter: ``XID_ERRORS``, or some codes of it.
         window: such as ``10m``.
     """
     witness = select(gpu.XID_ERRORS, xid=gpu.XID_WITNESS)
-    others = counter.also(Matcher("xid", "!=", gpu.XID_WITNESS))
+    from_zero = "|".join(row["code"] for row in xid_rows() if row["critical"] == "true")
+    rare = counter.also(Matcher("xid", "!~", from_zero))
 
     def appeared(ago: str) -> Vector:
-        return others.unless(others.offset(ago)).and_(witness.offset(ago), on=_WHERE).compare(">", 0)
+        return rare.unless(rare.offset(ago)).and_(witness.offset(ago), on=_WHERE).compare(">", 0)
 
     risen = (counter - counter.offset(window)).compare(">", 0)
     # After a restart of the agent the difference says nothing.

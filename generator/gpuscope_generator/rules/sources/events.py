@@ -7,13 +7,19 @@ from gpuscope_generator.promql import Counter, Gauge, Selector, Vector, first_of
 __all__ = ["of_a_day", "risen"]
 
 
-def risen(counter: Selector[Counter], window: str) -> Vector:
+def risen(counter: Selector[Counter], window: str, some: Vector | None = None) -> Vector:
     """How far a counter rose in a window, in whole events.
 
     Two samples a series are read, and not all of the window: over 10,000 GPUs that is what makes it affordable. A
     series that was not there before the window, or that began anew in it, counts with all that it has.
+
+    Args:
+        counter: what rose.
+        window: such as ``1h``.
+        some: those samples of the counter that are looked at, where not all are.
     """
-    return (counter - counter.offset(window)).compare(">=", 0).or_(counter)
+    now = counter if some is None else some
+    return (now - counter.offset(window)).compare(">=", 0).or_(now)
 
 
 def of_a_day(hourly: Selector[Gauge]) -> Vector:

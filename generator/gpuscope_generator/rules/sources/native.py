@@ -32,12 +32,12 @@ from gpuscope_generator.promql import (
     max_by,
     on,
     rate,
-    select,
     sum_by,
 )
 from gpuscope_generator.rules.model import Recording, RuleFile, beside_each_other, recording
 from gpuscope_generator.rules.sources.agent import SOURCE, Agent
 from gpuscope_generator.rules.sources.canonical import of_source
+from gpuscope_generator.rules.sources.events import risen
 from gpuscope_generator.rules.sources.native_mig import native_instances
 from gpuscope_generator.rules.sources.ownership import owners
 from gpuscope_generator.rules.sources.readings import PARTITIONED_READINGS, READINGS, RECOVERY
@@ -128,19 +128,15 @@ def _events(agent: Agent) -> tuple[Recording, ...]:
 
 
 def _xids(agent: Agent) -> tuple[Recording, ...]:
-    """The agent counts many codes from 0 on, for every GPU; nearly all of them never happen, and are not recorded."""
-
-    def by_code(counted: Vector) -> Vector:
-        return sum_by(max_by(agent.named(counted), *gpu.GPU, "xid", "gi", "ci"), *gpu.GPU, "xid")
+    def by_code(found: Vector) -> Vector:
+        return sum_by(max_by(agent.named(found), *gpu.GPU, "xid", "gi", "ci"), *gpu.GPU, "xid")
 
     counted = agent.counter(xid.XID_ERRORS)
+    # Many codes are counted from 0 on, and nearly all of them never happen: of an hour one 0 for each GPU is enough.
     happened = counted.compare(">", 0).or_(agent.counter(xid.XID_ERRORS, xid=gpu.XID_WITNESS))
-    total = select(gpu.XID_ERRORS)
-    # What was counted an hour ago is read of the agent: rules may be younger than the agents.
-    risen = on(total, "-", by_code(counted.offset("1h").compare(">", 0)), (*gpu.GPU, "xid")).compare(">=", 0)
     return (
-        recording(gpu.XID_ERRORS, by_code(happened)),
-        recording(gpu.XID_ERRORS_HOURLY, first_of(risen, total)),
+        recording(gpu.XID_ERRORS, by_code(counted)),
+        recording(gpu.XID_ERRORS_HOURLY, by_code(risen(counted, "1h", happened))),
     )
 
 
