@@ -48,7 +48,7 @@ def test_faults_of_a_week_count_by_the_incident(tmp_path: Path) -> None:
 
 
 def test_a_fault_in_the_first_minutes_of_an_agent_counts_for_ten_minutes_without_a_gap(tmp_path: Path) -> None:
-    """A node that fails soon after it booted: the alert waits five minutes for a fault that must not vanish meanwhile."""
+    """A node fails soon after it booted: the alert waits five minutes, in which the fault must not vanish."""
     fires(
         tmp_path,
         healthy() | {xid(64): "0x5 1x60"},
